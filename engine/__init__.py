@@ -1,0 +1,1 @@
+"""The engine: everything about diagnosing text-generation metrics that is true without a browser."""

@@ -1,0 +1,189 @@
+"""What an evaluation corpus is: texts, human scores and error spans, immutable and hashed by content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+SYSTEM_LEVEL = -1
+"""The `segment` of a human score that was given to a system as a whole."""
+
+HUMAN_COLUMNS = ("segment", "system", "criterion", "score")
+
+Languages = tuple[str | None, str | None]
+"""Source and target language as ISO 639-1 codes (`("de", "en")`); None where unknown."""
+
+
+class Segment(NamedTuple):
+    """One output with all that a metric may read. A missing text is None; an empty one is ''."""
+
+    source: str | None
+    references: tuple[str, ...]
+    hypothesis: str | None
+
+
+@dataclass(frozen=True)
+class ErrorSpan:
+    """An error marked in a text: characters `start` to `end` (exclusive) of `side`."""
+
+    segment: int
+    system: str
+    side: str  # "hypothesis", "source" or "reference:0", "reference:1", …
+    start: int
+    end: int
+    category: str
+    severity: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A kind of human score. `provenance` says how the numbers came about, higher being better."""
+
+    name: str
+    provenance: str
+    planted: bool = False  # a penalty computed from planted errors: not human judgement
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the import doctor noticed. `severity` fatal: the file was refused."""
+
+    kind: str  # a stable short name such as "unequal-lengths"
+    file: str
+    line: int | None
+    message: str
+    remedy: str
+    severity: Literal["fatal", "warning", "note"] = "warning"
+
+
+def empty_human_scores() -> pd.DataFrame:
+    """A human-score table without rows, with the right columns and types."""
+    return pd.DataFrame(
+        {
+            "segment": pd.Series(dtype="int64"),
+            "system": pd.Series(dtype="str"),
+            "criterion": pd.Series(dtype="str"),
+            "score": pd.Series(dtype="float64"),
+        }
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """System outputs with what they are judged against. n is the number of segments.
+
+    Attributes
+    ----------
+    name : what the corpus is called on screen.
+    systems : system name → n hypotheses; None where a system has no output for a segment.
+    references : per segment a tuple of equal length for all segments; None where one is missing.
+    sources : n strings (None where one is missing), or None when the corpus has no sources.
+    documents : n document ids, or None.
+    languages : source and target language.
+    human : long table with `HUMAN_COLUMNS`; higher is better; `segment` is `SYSTEM_LEVEL` for a system's score.
+    criteria : the kinds of human score, each with its provenance.
+    spans : marked errors.
+    """
+
+    name: str
+    systems: Mapping[str, tuple[str | None, ...]]
+    references: tuple[tuple[str | None, ...], ...] = ()
+    sources: tuple[str | None, ...] | None = None
+    documents: tuple[str, ...] | None = None
+    languages: Languages = (None, None)
+    human: pd.DataFrame = field(default_factory=empty_human_scores)
+    criteria: tuple[Criterion, ...] = ()
+    spans: tuple[ErrorSpan, ...] = ()
+
+    def __post_init__(self) -> None:
+        lengths = {name: len(texts) for name, texts in self.systems.items()}
+        lengths |= {"references": len(self.references)}
+        if self.sources is not None:
+            lengths["sources"] = len(self.sources)
+        if self.documents is not None:
+            lengths["documents"] = len(self.documents)
+        if len(set(lengths.values())) > 1:
+            counts = ", ".join(f"{name} {count}" for name, count in lengths.items())
+            raise ValueError(f"parts of the corpus differ in length: {counts}")
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+    @property
+    def reference_count(self) -> int:
+        """The number of reference columns (some may have gaps)."""
+        return len(self.references[0]) if self.references else 0
+
+    def segment(self, index: int, system: str) -> Segment:
+        """The segment at `index` with the output of `system`; missing references are left out."""
+        return Segment(
+            None if self.sources is None else self.sources[index],
+            tuple(text for text in self.references[index] if text is not None),
+            self.systems[system][index],
+        )
+
+    def segments(self, system: str, indices: Iterable[int] | None = None) -> list[Segment]:
+        """The segments of one system, all of them or those at `indices`."""
+        chosen = range(len(self)) if indices is None else indices
+        return [self.segment(index, system) for index in chosen]
+
+    def head(self, limit: int) -> Corpus:
+        """The first `limit` segments with their scores and spans (system-level scores are kept)."""
+        if limit >= len(self):
+            return self
+        return Corpus(
+            name=self.name,
+            systems={name: texts[:limit] for name, texts in self.systems.items()},
+            references=self.references[:limit],
+            sources=None if self.sources is None else self.sources[:limit],
+            documents=None if self.documents is None else self.documents[:limit],
+            languages=self.languages,
+            human=self.human[self.human["segment"] < limit].reset_index(drop=True),
+            criteria=self.criteria,
+            spans=tuple(span for span in self.spans if span.segment < limit),
+        )
+
+    def with_systems(self, names: Sequence[str]) -> Corpus:
+        """The same corpus with only the named systems, in that order."""
+        return Corpus(
+            name=self.name,
+            systems={name: self.systems[name] for name in names},
+            references=self.references,
+            sources=self.sources,
+            documents=self.documents,
+            languages=self.languages,
+            human=self.human[self.human["system"].isin(list(names))].reset_index(drop=True),
+            criteria=self.criteria,
+            spans=tuple(span for span in self.spans if span.system in names),
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """A content hash (32 hexadecimal digits): equal content, equal hash, whatever the name or the files."""
+        digest = hashlib.blake2b(digest_size=16)
+
+        def feed(texts: Iterable[str | None]) -> None:
+            for text in texts:
+                data = b"" if text is None else text.encode("utf-8", "surrogatepass")
+                digest.update(f"{-1 if text is None else len(data)}:".encode())
+                digest.update(data)
+            digest.update(b"|")
+
+        feed(self.languages)
+        feed(self.sources or ())
+        for references in self.references:
+            feed(references)
+        for name, texts in self.systems.items():
+            feed([name])
+            feed(texts)
+        feed(self.documents or ())
+        for column in HUMAN_COLUMNS:
+            feed(map(str, self.human[column]))
+        feed(map(repr, self.spans))
+        return digest.hexdigest()
