@@ -1,0 +1,34 @@
+"""`check`: what the import doctor finds in a corpus."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from engine.commands.context import Context, corpus_or_fail, read_corpus
+from engine.corpus.check import findings_frame
+from engine.errors import InputError
+
+NAME = "check"
+HELP = "read a corpus and report what is wrong with it"
+NEEDS_SCORING = False
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """`check` has no flags of its own."""
+
+
+def run(context: Context) -> tuple[pd.DataFrame, int]:
+    """The findings; exit status 2 where one of them is fatal."""
+    loaded = read_corpus(context.arguments)
+    frame = findings_frame(loaded.findings)
+    if any(finding.severity == "fatal" for finding in loaded.findings):
+        return frame, 2
+    if loaded.corpus is None:
+        try:
+            corpus_or_fail(loaded)
+        except InputError as error:
+            frame.loc[len(frame)] = {"kind": "unclear-columns", "file": "", "message": str(error), "severity": "fatal"}
+        return frame, 2
+    return frame, 0

@@ -1,0 +1,169 @@
+"""What all commands share: the flags that name a corpus, metrics and a store, and the objects made from them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.corpus.demo import demo_names, load_demo
+from engine.corpus.read import Inputs, Loaded, load, parse_columns
+from engine.corpus.types import Corpus, Finding
+from engine.errors import InputError
+from engine.metrics.base import Metric
+from engine.metrics.registry import make_metric
+from engine.progress import Progress
+from engine.scoring.scorer import Scorer
+from engine.scoring.store import Store, default_path
+
+DEMO = "demo:"
+
+
+def add_corpus_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that say which texts and scores are meant."""
+    group = parser.add_argument_group("corpus")
+    group.add_argument(
+        "corpus",
+        nargs="*",
+        metavar="CORPUS",
+        help="a file, folder or zip in a recognised format, or demo:mt, demo:sum",
+    )
+    group.add_argument("--source", metavar="FILE", help="source texts, one per line")
+    group.add_argument("--reference", metavar="FILE", action="append", default=[], help="reference texts (repeatable)")
+    group.add_argument("--system", metavar="NAME=FILE", nargs="+", action="extend", default=[], help="a system's outputs")
+    group.add_argument("--scores", metavar="CRITERION=FILE", nargs="+", action="extend", default=[], help="human scores")
+    group.add_argument("--langs", metavar="de-en", help="source and target language")
+    group.add_argument(
+        "--columns",
+        metavar="ROLE=COLUMN,…",
+        help="which column of a table is what: source=…,reference=…,hypothesis=…,system=…,segment=…,score=…",
+    )
+    group.add_argument("--limit", metavar="N", type=int, help="only the first N segments")
+    group.add_argument("--systems", metavar="NAME", nargs="+", help="only these systems, in this order")
+
+
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags of every command that scores texts."""
+    group = parser.add_argument_group("run")
+    group.add_argument("--metric", metavar="NAME", action="append", default=[], help="bleu, bertscore:layer=5, … (repeatable)")
+    group.add_argument("--human", metavar="CRITERION", help="which human score to use")
+    group.add_argument("--seed", metavar="N", type=int, default=0, help="seed of everything random (default 0)")
+    group.add_argument("--store", metavar="FILE|none", help="where scores are kept (default: the user's cache folder)")
+    group.add_argument("--threads", metavar="N", type=int, help="processor threads that models may use")
+
+
+def read_corpus(arguments: argparse.Namespace) -> Loaded:
+    """Read what the corpus flags name.
+
+    Raises
+    ------
+    InputError : the flags contradict each other or name a file that is not there.
+    """
+    inputs = Inputs(
+        paths=tuple(_existing(path) for path in arguments.corpus if not path.startswith(DEMO)),
+        source=_existing(arguments.source) if arguments.source else None,
+        references=tuple(map(_existing, arguments.reference)),
+        systems=_named_files(arguments.system, "--system"),
+        scores=_named_files(arguments.scores, "--scores"),
+        languages=_languages(arguments.langs),
+    )
+    demos = [name for name in arguments.corpus if name.startswith(DEMO)]
+    parts = [inputs.paths, inputs.source, inputs.references, inputs.systems, inputs.scores]
+    if demos:
+        if len(demos) > 1 or any(parts):
+            raise InputError(f"{demos[0]} stands alone; name no other corpus or file beside it")
+        return Loaded(_demo(demos[0]), (), None)
+    if not any(parts):
+        raise InputError("no corpus is named; give a file or folder, demo:mt, or --system NAME=FILE with --reference FILE")
+    return load(inputs, parse_columns(arguments.columns) if arguments.columns else None)
+
+
+def corpus_or_fail(loaded: Loaded) -> Corpus:
+    """The corpus of `loaded`, or an InputError with the first reason why there is none."""
+    if loaded.corpus is not None:
+        return loaded.corpus
+    for finding in loaded.findings:
+        if finding.severity == "fatal":
+            raise InputError(one_line(finding))
+    columns = ", ".join(loaded.table.columns) if loaded.table else ""
+    guess = ",".join(f"{role}={name}" for name, role in (loaded.table.guess if loaded.table else {}).items() if role != "ignore")
+    raise InputError(f"the columns are not recognised for certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}")
+
+
+def one_line(finding: Finding) -> str:
+    """A finding as the one line that goes to standard error."""
+    place = finding.file + (f":{finding.line}" if finding.line else "")
+    return f"{place}: {finding.message} {finding.remedy}".strip()
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a command gets to work with."""
+
+    arguments: argparse.Namespace
+    progress: Progress
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The corpus, cut down to `--limit` and `--systems`."""
+        arguments = self.arguments
+        corpus = corpus_or_fail(read_corpus(arguments))
+        if arguments.limit is not None:
+            if arguments.limit < 1:
+                raise InputError(f"option --limit is {arguments.limit}; the smallest value is 1")
+            corpus = corpus.head(arguments.limit)
+        if arguments.systems:
+            unknown = [name for name in arguments.systems if name not in corpus.systems]
+            if unknown:
+                raise InputError(f"no system {unknown[0]!r}; the systems are {', '.join(corpus.systems)}")
+            corpus = corpus.with_systems(arguments.systems)
+        return corpus
+
+    def metrics(self, default: Sequence[str]) -> list[Metric]:
+        """The metrics that `--metric` names, or the defaults."""
+        return [make_metric(name, self.corpus.languages) for name in self.arguments.metric or default]
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer, with the store that `--store` names."""
+        named = self.arguments.store
+        if named == "none":
+            return Scorer()
+        return Scorer(Store(Path(named) if named else default_path()))
+
+
+def _demo(name: str) -> Corpus:
+    short = name.removeprefix(DEMO)
+    if short not in demo_names():
+        raise InputError(f"no sample corpus {name!r}; there are {', '.join(DEMO + known for known in demo_names())}")
+    return load_demo(short)
+
+
+def _existing(name: str) -> Path:
+    path = Path(name)
+    if not path.exists():
+        raise InputError(f"{name}: no such file or folder")
+    return path
+
+
+def _named_files(items: Sequence[str], flag: str) -> dict[str, Path]:
+    named = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"{flag} {item!r} is not written NAME=FILE")
+        if name in named:
+            raise InputError(f"{flag} names {name!r} twice")
+        named[name] = _existing(path)
+    return named
+
+
+def _languages(text: str | None) -> tuple[str | None, str | None]:
+    if not text:
+        return (None, None)
+    source, dash, target = text.partition("-")
+    if not dash:
+        return (None, source)
+    return (source or None, target or None)

@@ -1,0 +1,35 @@
+"""`score`: system scores with confidence intervals, or the scores of every segment."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from engine.commands.context import Context
+from engine.scoring.systems import score_systems
+
+NAME = "score"
+HELP = "score every system with every metric"
+NEEDS_SCORING = True
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags of `score`."""
+    parser.add_argument("--segments", action="store_true", help="one row per segment instead of one per system")
+    parser.add_argument("--resamples", metavar="N", type=int, default=1000, help="bootstrap resamples (default 1000)")
+
+
+def run(context: Context) -> tuple[pd.DataFrame, int]:
+    """System scores (system, metric, score, low, high, n, signature) or segment scores (segment, system, metric, score)."""
+    corpus = context.corpus
+    default = ["bleu", "chrf", "ter"] if corpus.reference_count else ["xbertscore"]
+    scores = score_systems(
+        corpus,
+        context.metrics(default),
+        context.scorer,
+        resamples=context.arguments.resamples,
+        seed=context.arguments.seed,
+        progress=context.progress,
+    )
+    return (scores.segment_frame() if context.arguments.segments else scores.to_frame()), 0
