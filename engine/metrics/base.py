@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from engine.corpus.types import Segment
+from engine.options import to_pairs
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,12 @@ def weighted_sums(statistics: np.ndarray, weights: np.ndarray | None) -> tuple[n
         weights = np.ones(len(statistics))
     kept = weights[..., defined]
     return kept @ statistics[defined], kept.sum(axis=-1)
+
+
+def metric_id(name: str, options: Any) -> str:
+    """The name that makes a metric again: `bertscore:layer=5` for options that differ from their defaults."""
+    pairs = to_pairs(options)
+    return name + (":" + ",".join(f"{key}={value}" for key, value in pairs.items()) if pairs else "")
 
 
 class MeanMetric:
