@@ -1,0 +1,150 @@
+"""Clipped n-gram matches: the one count behind BLEU, chrF and ROUGE-n, on token ids."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_EMPTY = np.int64(-1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the table
+
+
+@njit(cache=True, nogil=True)
+def clipped_matches(
+    hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets, groups, group_offsets, pair_hypothesis, pair_group, order
+):
+    """Count, per pair, the hypothesis' n-grams that its references hold, each at most as often as the reference with most of them.
+
+    The n-grams of a group of references form a trie. A node's key is (parent node, token), exact in 64 bits: no two n-grams are
+    ever taken for one another. Pairs that follow each other with the same group share its trie, so sort them by group; the time is
+    that of one table look-up per hypothesis token and order.
+
+    Parameters
+    ----------
+    hypothesis_ids, reference_ids : int32[n_tokens], any ids ≥ 0; an id that is meant to match nothing must simply not occur on the
+        other side (a mask that counts as a mistake), one that is meant to match must occur on both.
+    hypothesis_offsets, reference_offsets : int64[n_texts + 1]; text i is `ids[offsets[i]:offsets[i + 1]]`.
+    groups, group_offsets : int64; the references of group g are `groups[group_offsets[g]:group_offsets[g + 1]]`.
+    pair_hypothesis, pair_group : int64[n_pairs].
+    order : the longest n-gram, ≥ 1.
+
+    Returns
+    -------
+    matches : int64[n_pairs, order]; column n - 1 holds the clipped matches of n-grams.
+    reference_lengths : int64[n_pairs]; the reference length closest to the hypothesis', the shorter one where two are as close.
+
+    Source: Papineni et al. 2002, section 2 (modified n-gram precision, brevity penalty).
+    """
+    matches = np.zeros((len(pair_hypothesis), order), np.int64)
+    closest = np.zeros(len(pair_hypothesis), np.int64)
+    most = _most_nodes(reference_offsets, groups, group_offsets, order)
+    keys = np.empty(_capacity(most), np.int64)
+    children = np.empty(len(keys), np.int32)
+    clip = np.zeros(most + 1, np.int32)
+    used = np.zeros(most + 1, np.int32)
+    current = np.int64(-1)
+    mask = np.uint64(0)
+    nodes = 1
+    for pair in range(len(pair_hypothesis)):
+        group = pair_group[pair]
+        members = groups[group_offsets[group] : group_offsets[group + 1]]
+        if group != current:
+            size = _capacity(_node_bound(reference_offsets, members, order))
+            mask = np.uint64(size - 1)
+            keys[:size] = _EMPTY
+            nodes = _grow(reference_ids, reference_offsets, members, order, keys, children, mask, clip, used)
+            current = group
+        text = pair_hypothesis[pair]
+        tokens = hypothesis_ids[hypothesis_offsets[text] : hypothesis_offsets[text + 1]]
+        _match(tokens, order, keys, children, mask, clip, used, matches[pair])
+        used[:nodes] = 0
+        closest[pair] = _closest(len(tokens), reference_offsets, members)
+    return matches, closest
+
+
+@njit(cache=True, nogil=True)
+def _node_bound(offsets, members, order):
+    """An upper bound of the number of trie nodes: one per position and order of every reference."""
+    total = 0
+    for member in members:
+        total += order * (offsets[member + 1] - offsets[member])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _most_nodes(offsets, groups, group_offsets, order):
+    most = 0
+    for group in range(len(group_offsets) - 1):
+        most = max(most, _node_bound(offsets, groups[group_offsets[group] : group_offsets[group + 1]], order))
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _capacity(nodes):
+    """The table size, a power of two that leaves at least half of the table empty."""
+    size = 16
+    while size < 2 * nodes:
+        size *= 2
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _slot(keys, mask, key):
+    """Where `key` is in the table, or the empty place where it belongs."""
+    mixed = np.uint64(key) * _MIX
+    place = (mixed ^ (mixed >> np.uint64(32))) & mask
+    while keys[place] != _EMPTY and keys[place] != key:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@njit(cache=True, nogil=True)
+def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
+    """Build the trie of a group; `clip` becomes each node's largest count in one reference. Returns the number of nodes."""
+    nodes = 1  # node 0 is the root
+    for member in members:
+        start, end = offsets[member], offsets[member + 1]
+        for position in range(start, end):
+            node = np.int64(0)
+            for token in range(position, min(position + order, end)):
+                key = (node << 32) | np.int64(ids[token])
+                place = _slot(keys, mask, key)
+                if keys[place] == _EMPTY:
+                    keys[place] = key
+                    children[place] = nodes
+                    clip[nodes] = 0
+                    nodes += 1
+                node = np.int64(children[place])
+                used[node] += 1
+        for node in range(1, nodes):
+            clip[node] = max(clip[node], used[node])
+            used[node] = 0
+    return nodes
+
+
+@njit(cache=True, nogil=True)
+def _match(tokens, order, keys, children, mask, clip, used, matches):
+    """Add the clipped matches of one hypothesis to `matches` (int64[order])."""
+    for position in range(len(tokens)):
+        node = np.int64(0)
+        for size in range(min(order, len(tokens) - position)):
+            key = (node << 32) | np.int64(tokens[position + size])
+            place = _slot(keys, mask, key)
+            if keys[place] == _EMPTY:
+                break
+            node = np.int64(children[place])
+            if used[node] < clip[node]:
+                used[node] += 1
+                matches[size] += 1
+
+
+@njit(cache=True, nogil=True)
+def _closest(length, offsets, members):
+    """The length of the reference that is closest to `length`; -1 without references."""
+    best = np.int64(-1)
+    for member in members:
+        candidate = offsets[member + 1] - offsets[member]
+        nearer = abs(candidate - length) - abs(best - length)
+        if best < 0 or nearer < 0 or (nearer == 0 and candidate < best):
+            best = candidate
+    return best

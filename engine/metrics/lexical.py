@@ -1,0 +1,166 @@
+"""What the lexical metrics share: every text, word and pair of a call is handled once, and texts become token ids.
+
+A perturbation analysis scores hundreds of variants of one text against one reference, so a call first reduces its segments to
+distinct texts and distinct pairs (`plan`), then turns texts into ids (`token_ids`, `character_ids`); kernels count on ids.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from engine.corpus.types import Segment
+from engine.options import to_pairs
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Texts as ids: text i is `ids[offsets[i]:offsets[i + 1]]`. `ids` int32[n_tokens], `offsets` int64[n_texts + 1]."""
+
+    ids: np.ndarray
+    offsets: np.ndarray
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens per text, int64[n_texts]."""
+        return np.diff(self.offsets)
+
+    def split(self, count: int) -> tuple[Tokens, Tokens]:
+        """The first `count` texts and the rest."""
+        cut = self.offsets[count]
+        return Tokens(self.ids[:cut], self.offsets[: count + 1]), Tokens(self.ids[cut:], self.offsets[count:] - cut)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The distinct work in a list of segments.
+
+    Attributes
+    ----------
+    hypotheses, references : distinct texts.
+    groups : int64[n_members]; the references of group g are `groups[group_offsets[g]:group_offsets[g + 1]]`.
+    group_offsets : int64[n_groups + 1].
+    hypothesis, group : int64[n_pairs]; the distinct pairs of a hypothesis and a group of references, in order of group.
+    inverse : int64[n_segments]; the pair of each segment.
+    """
+
+    hypotheses: list[str]
+    references: list[str]
+    groups: np.ndarray
+    group_offsets: np.ndarray
+    hypothesis: np.ndarray
+    group: np.ndarray
+    inverse: np.ndarray
+
+    @property
+    def texts(self) -> list[str]:
+        """The hypotheses, then the references."""
+        return self.hypotheses + self.references
+
+
+@dataclass(frozen=True)
+class SinglePairs:
+    """The pairs of a plan taken apart into pairs with one reference each.
+
+    Attributes
+    ----------
+    hypothesis, reference : int64[n_single]; distinct, in order of reference.
+    rows : int64[n_pairs, most references]; where each pair's references are among the single pairs, -1 where it has fewer.
+    """
+
+    hypothesis: np.ndarray
+    reference: np.ndarray
+    rows: np.ndarray
+
+    def best(self, scores: np.ndarray) -> np.ndarray:
+        """Per pair the single pair with the highest of `scores` (float64[n_single]), the first one among equals: int64[n_pairs]."""
+        chosen = self.rows[:, 0].copy()
+        for column in self.rows.T[1:]:
+            better = (column >= 0) & (scores[column] > scores[chosen])
+            chosen[better] = column[better]
+        return chosen
+
+
+def plan(segments: Sequence[Segment]) -> Plan:
+    """Reduce segments to distinct hypotheses, references, groups of references and pairs."""
+    hypotheses: dict[str, int] = {}
+    groups: dict[tuple[str, ...], int] = {}
+    references: dict[str, int] = {}
+    hypothesis = np.empty(len(segments), np.int64)
+    group = np.empty(len(segments), np.int64)
+    for row, (_, texts, output) in enumerate(segments):
+        hypothesis[row] = hypotheses.setdefault(output, len(hypotheses))
+        group[row] = groups.setdefault(texts, len(groups))
+    members = [references.setdefault(text, len(references)) for text in chain.from_iterable(groups)]
+    pairs, inverse = np.unique(group * max(len(hypotheses), 1) + hypothesis, return_inverse=True)
+    return Plan(
+        hypotheses=list(hypotheses),
+        references=list(references),
+        groups=np.array(members, np.int64),
+        group_offsets=_offsets([len(texts) for texts in groups]),
+        hypothesis=pairs % max(len(hypotheses), 1),
+        group=pairs // max(len(hypotheses), 1),
+        inverse=inverse,
+    )
+
+
+def single_pairs(planned: Plan) -> SinglePairs:
+    """Take the pairs of a plan apart into distinct pairs of one hypothesis and one reference."""
+    counts = np.diff(planned.group_offsets)[planned.group]
+    width = int(counts.max(initial=1))
+    position = planned.group_offsets[planned.group][:, None] + np.arange(width)
+    present = np.arange(width) < counts[:, None]
+    members = planned.groups[np.where(present, position, 0)]
+    keys = members * max(len(planned.hypotheses), 1) + planned.hypothesis[:, None]
+    distinct, where = np.unique(keys[present], return_inverse=True)
+    rows = np.full(present.shape, -1, np.int64)
+    rows[present] = where
+    return SinglePairs(distinct % max(len(planned.hypotheses), 1), distinct // max(len(planned.hypotheses), 1), rows)
+
+
+def token_ids(texts: Sequence[list[str]], pieces: Callable[[str], Sequence[str]] | None = None) -> Tokens:
+    """Number the tokens of texts that are already split into words; equal tokens get equal ids within one call.
+
+    `pieces` splits a word further (or drops it, giving nothing); it is asked once per distinct word.
+    """
+    offsets = _offsets([len(words) for words in texts])
+    known: defaultdict[str, int] = defaultdict()
+    known.default_factory = known.__len__
+    ids = np.fromiter(map(known.__getitem__, chain.from_iterable(texts)), np.int32, offsets[-1])
+    if pieces is None:
+        return Tokens(ids, offsets)
+    inner = token_ids([list(pieces(word)) for word in known])
+    lengths = inner.lengths[ids]
+    ends = _offsets(lengths)
+    source = np.repeat(inner.offsets[ids] - ends[:-1], lengths) + np.arange(ends[-1])
+    return Tokens(inner.ids[source], ends[offsets])
+
+
+def character_ids(texts: Sequence[str]) -> Tokens:
+    """Texts as Unicode code points."""
+    data = "".join(texts).encode("utf-32-le", "surrogatepass")
+    return Tokens(np.frombuffer(data, np.int32), _offsets([len(text) for text in texts]))
+
+
+def signature(name: str, package: str, **facts: Any) -> str:
+    """A sacreBLEU-style signature: `name|key:value|…|version:…` with the version of the package whose numbers these are."""
+    shown = {key: "yes" if value is True else "no" if value is False else value for key, value in facts.items()}
+    return "|".join([name, *(f"{key}:{value}" for key, value in shown.items()), f"version:{version(package)}"])
+
+
+def metric_id(name: str, options: Any) -> str:
+    """The name that makes the metric again: `bleu:tokenize=zh,lowercase=true`."""
+    pairs = ",".join(f"{key}={value}" for key, value in to_pairs(options).items())
+    return f"{name}:{pairs}" if pairs else name
+
+
+def _offsets(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
