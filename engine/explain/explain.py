@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from engine.explain.words import count_words
 from engine.metrics.base import MetricSpec, unscorable
 from engine.options import check, describe
 from engine.progress import Progress, part, silent
+
+LOOK_UP = 64
+"""How many segments are looked up in the store at a time."""
 
 
 def explain_segments(
@@ -137,25 +140,44 @@ def _planned(
     for segment in segments:
         together.setdefault((segment.source, segment.references), []).append(segment)
     group = Group()
-    for family in together.values():
-        by_mask: dict[str, list[Segment]] = {}
-        for segment in family:
-            reason = unscorable(spec, segment)
-            mask, _ = free_mask(requested, _texts(segment))
-            known = _undefined(segment, spec, reason) if reason else pieces.get(segment, mask)
-            if known is not None:
-                yield known
-            else:
-                by_mask.setdefault(mask, []).append(segment)
-        for mask, members in by_mask.items():
-            for start in range(0, len(members), BUNDLE_SIZE):
-                bundle = make_bundle(members[start : start + BUNDLE_SIZE], mask, spec, options)
+    for families in _portions(together.values()):
+        masks = {segment: free_mask(requested, _texts(segment))[0] for family in families for segment in family}
+        reasons = {segment: reason for segment in masks if (reason := unscorable(spec, segment))}
+        known = {segment: _undefined(segment, spec, reason) for segment, reason in reasons.items()}
+        known |= pieces.get({segment: mask for segment, mask in masks.items() if segment not in known})
+        yield from known.values()
+        for family in families:
+            for bundle in _bundles([segment for segment in family if segment not in known], masks, spec, options):
                 if not group.takes(bundle):
                     yield group.bundles
                     group = Group()
                 group.add(bundle)
     if group.bundles:
         yield group.bundles
+
+
+def _portions(families: Iterable[list[Segment]]) -> Iterator[list[list[Segment]]]:
+    """Families of segments, as many at a time as are looked up in the store together."""
+    portion: list[list[Segment]] = []
+    for family in families:
+        portion.append(family)
+        if sum(map(len, portion)) >= LOOK_UP:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+def _bundles(
+    segments: Sequence[Segment], masks: Mapping[Segment, str], spec: MetricSpec, options: ExplainOptions
+) -> Iterator[Bundle]:
+    """Bundles of segments that share references and source, apart where the mask word differs."""
+    by_mask: dict[str, list[Segment]] = {}
+    for segment in segments:
+        by_mask.setdefault(masks[segment], []).append(segment)
+    for mask, members in by_mask.items():
+        for start in range(0, len(members), BUNDLE_SIZE):
+            yield make_bundle(members[start : start + BUNDLE_SIZE], mask, spec, options)
 
 
 def _finish(group: Sequence[Bundle], spec: MetricSpec, options: ExplainOptions, requested: str) -> Iterator[Explanation]:

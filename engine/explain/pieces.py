@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from engine.explain.options import ExplainOptions
 from engine.explain.results import Explanation, SideImportances
 from engine.explain.words import count_words
 from engine.metrics.base import MetricSpec
+from engine.scoring.keys import piece_key
+from engine.scoring.pieces import Piece
 
-VERSION = "1"
+VERSION = 1
 """Part of every key; changes when the same inputs give other importances."""
 
 
@@ -24,34 +26,27 @@ class Pieces:
     def __init__(self, store: Any | None, spec: MetricSpec, options: ExplainOptions) -> None:
         self._store = store
         self._spec = spec
-        self._options = options
+        self._identity = ("explain", VERSION, spec.signature, options.identity())
 
-    def get(self, segment: Segment, mask: str) -> Explanation | None:
-        """The finished explanation of a segment masked with `mask`, or None."""
-        if self._store is None:
-            return None
-        piece = self._store.get_piece(self._key(segment, mask))
-        return None if piece is None else self._read(piece, segment, mask)
+    def get(self, wanted: Mapping[Segment, str]) -> dict[Segment, Explanation]:
+        """The finished explanations among segments, each masked with the word beside it."""
+        if self._store is None or not wanted:
+            return {}
+        keys = {segment: self._key(segment, mask) for segment, mask in wanted.items()}
+        pieces = self._store.get_pieces(keys.values())
+        read = (self._read(pieces[key], segment, wanted[segment]) for segment, key in keys.items() if key in pieces)
+        return {item.segment: item for item in read if item is not None}
 
     def put(self, explanations: Iterable[Explanation]) -> None:
         """Keep finished explanations."""
         if self._store is None:
             return
-        for item in explanations:
-            piece = {"score": np.array([item.score]), "importances": item.importances}
-            if item.undefined:
-                piece["undefined"] = np.frombuffer(item.undefined.encode(), dtype=np.uint8)
-            if item.notes:
-                piece["notes"] = np.frombuffer("\n".join(item.notes).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-            self._store.put_piece(self._key(item.segment, item.mask), piece)
+        self._store.put_pieces({self._key(item.segment, item.mask): _piece(item) for item in explanations})
 
     def _key(self, segment: Segment, mask: str) -> str:
-        assert self._store is not None
-        source, references, hypothesis = segment
-        texts = [source, str(len(references)), *references, hypothesis]
-        return self._store.piece_key("explain", VERSION, self._spec.signature, *self._options.identity(), mask, *texts)
+        return piece_key(self._identity, mask, tuple(segment))
 
-    def _read(self, piece: dict[str, np.ndarray], segment: Segment, mask: str) -> Explanation | None:
+    def _read(self, piece: Piece, segment: Segment, mask: str) -> Explanation | None:
         sides, start = [], 0
         for name, text in read_sides(segment, self._spec):
             stop = start + count_words(text)
@@ -59,16 +54,12 @@ class Pieces:
             start = stop
         if start != len(piece["importances"]):
             return None
-        return Explanation(
-            segment,
-            float(piece["score"][0]),
-            tuple(sides),
-            _text(piece, "undefined") or None,
-            self._spec.higher_is_better,
-            mask,
-            tuple(filter(None, _text(piece, "notes").split("\n"))),
-        )
+        facts = piece.facts
+        better = self._spec.higher_is_better
+        score = float(piece["score"][0])
+        return Explanation(segment, score, tuple(sides), facts["undefined"], better, mask, tuple(facts["notes"]))
 
 
-def _text(piece: dict[str, np.ndarray], name: str) -> str:
-    return piece[name].tobytes().decode("utf-8", "surrogatepass") if name in piece else ""
+def _piece(item: Explanation) -> Piece:
+    arrays = {"score": np.array([item.score]), "importances": item.importances}
+    return Piece(arrays, {"undefined": item.undefined, "notes": list(item.notes)})

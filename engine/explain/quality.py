@@ -112,10 +112,10 @@ def compare_runs(runs: Sequence[Explanation], options: ExplainOptions) -> Stabil
             sides.append(_unstable(found[0].side, DETERMINISTIC))
         else:
             pooled.append([item.importances for item in found])
-            sides.append(_agreement(found[0].side, pooled[-1]))
+            sides.append(_agreement(found[0].side, pooled[-1], runs[0].score))
     if not pooled:
         return replace(_unstable("all", DETERMINISTIC), sides=tuple(sides))
-    return replace(_agreement("all", [np.concatenate(values) for values in zip(*pooled)]), sides=tuple(sides))
+    return replace(_agreement("all", [np.concatenate(values) for values in zip(*pooled)], runs[0].score), sides=tuple(sides))
 
 
 def faithfulness(
@@ -244,9 +244,9 @@ def _unstable(side: str, reason: str) -> Stability:
     return Stability(side, float("nan"), float("nan"), reason)
 
 
-def _agreement(side: str, runs: Sequence[np.ndarray]) -> Stability:
-    """Mean correlation over all pairs of runs; differences below 1e-10 of the largest importance count as ties."""
-    scale = max(float(np.abs(run).max()) for run in runs) or 1.0
+def _agreement(side: str, runs: Sequence[np.ndarray], score: float) -> Stability:
+    """Mean correlation over all pairs of runs; differences that rounding makes (below 1e-10 of the score) count as ties."""
+    scale = max(abs(score), *(float(np.abs(run).max()) for run in runs)) or 1.0
     rounded = [np.round(run / scale, 10) for run in runs]
     pairs = list(combinations(rounded, 2))
     ranks: list[Correlation] = [spearman(*pair) for pair in pairs]

@@ -55,7 +55,9 @@ def test_options_equal_the_library(evaluations: int, seed: int) -> None:
     segment = Segment(None, ("a reference",), text)
     options = ExplainOptions(explainer="shap", evaluations=evaluations, seed=seed)
     (found,) = explain_segments([segment], metric, options, PlainScorer())
-    expected, _ = library(text, lambda value: metric.score(segment._replace(hypothesis=value)), text_seed(text, seed), evaluations)
+    expected, _ = library(
+        text, lambda value: metric.score(segment._replace(hypothesis=value)), text_seed(text, seed), evaluations
+    )
     np.testing.assert_allclose(found.sides[0].importances, expected, atol=1e-6, rtol=0)
     assert found.notes == ()
 
