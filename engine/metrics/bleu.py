@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.corpus.types import Languages, Segment
-from engine.metrics.base import Metric, MetricSpec, weighted_sums
-from engine.metrics.lexical import metric_id, plan, signature, token_ids
+from engine.metrics.base import Metric, MetricSpec, metric_id, weighted_sums
+from engine.metrics.lexical import plan, signature, token_ids
 from engine.metrics.tokenizers import TOKENIZERS, Tokenizer, default_tokenizer, tokenizer
 from engine.options import option
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.corpus.types import Languages, Segment
-from engine.metrics.base import Metric, MetricSpec, weighted_sums
-from engine.metrics.lexical import SinglePairs, Tokens, character_ids, metric_id, plan, signature, single_pairs, token_ids
+from engine.metrics.base import Metric, MetricSpec, metric_id, weighted_sums
+from engine.metrics.lexical import SinglePairs, Tokens, character_ids, plan, signature, single_pairs, token_ids
 from engine.options import option
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

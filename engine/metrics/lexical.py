@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from engine.corpus.types import Segment
-from engine.options import to_pairs
 
 
 @dataclass(frozen=True)
@@ -145,19 +144,13 @@ def token_ids(texts: Sequence[list[str]], pieces: Callable[[str], Sequence[str]]
 def character_ids(texts: Sequence[str]) -> Tokens:
     """Texts as Unicode code points."""
     data = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return Tokens(np.frombuffer(data, np.int32), _offsets([len(text) for text in texts]))
+    return Tokens(np.frombuffer(data, np.int32).copy(), _offsets([len(text) for text in texts]))
 
 
 def signature(name: str, package: str, **facts: Any) -> str:
     """A sacreBLEU-style signature: `name|key:value|…|version:…` with the version of the package whose numbers these are."""
     shown = {key: "yes" if value is True else "no" if value is False else value for key, value in facts.items()}
     return "|".join([name, *(f"{key}:{value}" for key, value in shown.items()), f"version:{version(package)}"])
-
-
-def metric_id(name: str, options: Any) -> str:
-    """The name that makes the metric again: `bleu:tokenize=zh,lowercase=true`."""
-    pairs = ",".join(f"{key}={value}" for key, value in to_pairs(options).items())
-    return f"{name}:{pairs}" if pairs else name
 
 
 def _offsets(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

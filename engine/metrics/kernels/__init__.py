@@ -1,16 +1,25 @@
 """Counting at native speed: one numba kernel per file, on token ids, with no knowledge of metrics.
 
-A kernel is a plain function on numpy arrays that is compiled on its first call and kept on disk (`@njit(cache=True)`), so the
-compile is paid once per installation. What holds for all of them, and for the next one:
+A kernel is a plain function on numpy arrays that is compiled on its first call and kept on disk, so the compile is paid once per
+installation. What holds for all of them, and for the next one:
 
+- The function that others call is decorated with `@kernel`, its helpers in the same file with `@kernel_part`.
 - Texts come as two arrays, `ids` int32[n_tokens] and `offsets` int64[n_texts + 1]; `engine.metrics.lexical.token_ids` makes them.
-  Always pass these types: each new combination of types is another compile of a second or more.
-- `nogil=True` and no `parallel=True`. Jobs call kernels from several Python threads at once, and numba's own threading layers are
-  not safe there unless TBB is installed; threads that call a kernel without the GIL are.
+  Always pass these types, writable and contiguous: each new combination of types is another compile of seconds.
+- The GIL is released, and nothing is parallel inside. Jobs call kernels from several Python threads at once, and numba's own
+  threading layers are not safe there unless TBB is installed; threads that call a kernel are.
 - Exact: ids or keys that cannot collide, integers rather than floats, no limit that is not part of the method.
-- Import numba at the top of the kernel's file, and import that file only inside the function that calls it: naming a metric must
-  not load numba.
+- numba's own `sort`, `cumsum`, slice assignment and tuple comparison cost seconds of compile time each: a loop costs none.
+- Import the kernel's file only inside the function that calls it: naming a metric must not load numba.
 - The docstring gives shapes, meaning and source; the test compares with a slow, independent count.
-
-To add one: a new file here, `def` with `@njit(cache=True, nogil=True)`, called from the metric's `statistics`.
 """
+
+from __future__ import annotations
+
+from numba import njit
+
+kernel = njit(cache=True, nogil=True)
+"""Decorates a function that is called from Python: compiled once, kept on disk, run without the GIL."""
+
+kernel_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Decorates a function that only kernels of the same file call: compiled into them."""

@@ -12,8 +12,11 @@ is left out by this: the time grows with the length of the text times the beam, 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from numba import njit
+
+from engine.metrics.kernels import kernel, kernel_part
 
 _LONGEST_BLOCK = 10
 _LONGEST_MOVE = 50
@@ -22,7 +25,7 @@ _BEAM = 25
 _FAR = np.int32(1 << 29)  # the distance of a cell outside the beam
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def translation_edits(hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets, pair_hypothesis, pair_reference):
     """Count the edits (insertions, deletions, substitutions and shifts) that turn each hypothesis into its reference.
 
@@ -40,30 +43,41 @@ def translation_edits(hypothesis_ids, hypothesis_offsets, reference_ids, referen
     search after 1000 candidates.
     """
     edits = np.empty(len(pair_hypothesis), np.int64)
+    counts = np.zeros(_largest(hypothesis_ids, _largest(reference_ids, 0)) + 1, np.int32)
     for pair in range(len(pair_hypothesis)):
         text, reference = pair_hypothesis[pair], pair_reference[pair]
         edits[pair] = _edits(
             hypothesis_ids[hypothesis_offsets[text] : hypothesis_offsets[text + 1]].copy(),
             reference_ids[reference_offsets[reference] : reference_offsets[reference + 1]],
+            counts,
         )
     return edits
 
 
-@njit(cache=True, nogil=True)
-def _edits(words, reference):
+@kernel_part
+def _largest(ids, largest):
+    for token in ids:
+        largest = max(largest, token)
+    return largest
+
+
+@kernel_part
+def _edits(words, reference, counts):
     """The edits of one pair; `words` is changed."""
     n, m = len(words), len(reference)
     if n == 0 or m == 0:
         return max(n, m)
     low, high = _beam(n, m)
-    width = np.max(high - low)
+    width = 0
+    for row in range(1, n + 1):
+        width = max(width, high[row] - low[row])
     forward = np.empty((n + 1, width), np.int32)
     backward = np.empty((n + 1, width), np.int32)
     scratch = np.empty((2, width), np.int32)
     moved = np.empty(n, np.int32)
     _fill_forward(words, reference, low, high, forward, 1, n)
     _fill_backward(words, reference, low, high, backward, n)
-    bound = _least_edits(words, reference)
+    bound = _least_edits(words, reference, counts)
     shifts, checked = 0, 0
     while True:
         distance = forward[n, m - low[n]]
@@ -75,27 +89,29 @@ def _edits(words, reference):
         if checked >= _MOST_CANDIDATES or length == 0:
             return shifts + distance
         first, last = _move(words, start, length, target, moved)
-        words[first:last] = moved[: last - first]
+        _copy(moved, 0, last - first, words, first)
         _fill_forward(words, reference, low, high, forward, first + 1, n)
         _fill_backward(words, reference, low, high, backward, last - 1)
         shifts += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _beam(n, m):
-    """The cells of each row that count: columns `low[i]` to `high[i]` (exclusive) around the line from corner to corner."""
+    """The cells of each row that count: columns `low[i]` to `high[i]` (exclusive) around the line from corner to corner.
+
+    Row 0 has none: it is never stored, its distances being its columns.
+    """
     ratio = m / n
-    half = int(np.ceil(ratio / 2 + _BEAM)) if ratio / 2 > _BEAM else _BEAM
+    half = int(math.ceil(ratio / 2 + _BEAM)) if ratio / 2 > _BEAM else _BEAM
     low, high = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for row in range(1, n + 1):
-        middle = int(np.floor(row * ratio))
+        middle = int(math.floor(row * ratio))
         low[row], high[row] = max(0, middle - half), min(m + 1, middle + half)
     high[n] = m + 1
-    high[0] = 1  # row 0 is never stored: its distances are its columns
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _next_row(word, reference, row, above, above_low, above_high, out, low, high):
     """Distances of one row from the row above it; row 0 above stands for 0, 1, 2, …"""
     for column in range(low, high):
@@ -115,7 +131,7 @@ def _next_row(word, reference, row, above, above_low, above_high, out, low, high
         out[column - low] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _fill_forward(words, reference, low, high, forward, first, last):
     """Distances from the start to the cells of rows `first` to `last`."""
     for row in range(first, last + 1):
@@ -124,7 +140,7 @@ def _fill_forward(words, reference, low, high, forward, first, last):
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _fill_backward(words, reference, low, high, backward, last):
     """Distances from the cells of rows `last` down to 1 to the end; the row of the last word is made first when `last` is it."""
     n, m = len(words), len(reference)
@@ -145,24 +161,25 @@ def _fill_backward(words, reference, low, high, backward, last):
             backward[row, column - low[row]] = best
 
 
-@njit(cache=True, nogil=True)
-def _least_edits(words, reference):
-    """A bound that no order of the words can go below: the longer length minus the words the two have in common."""
-    ours, theirs = np.sort(words), np.sort(reference)
-    common, i, j = 0, 0, 0
-    while i < len(ours) and j < len(theirs):
-        if ours[i] == theirs[j]:
+@kernel_part
+def _least_edits(words, reference, counts):
+    """A bound that no order of the words can go below: the longer length minus the words the two have in common.
+
+    `counts` int32[largest id + 1] is all 0 before and after.
+    """
+    for word in words:
+        counts[word] += 1
+    common = 0
+    for word in reference:
+        if counts[word] > 0:
             common += 1
-            i += 1
-            j += 1
-        elif ours[i] < theirs[j]:
-            i += 1
-        else:
-            j += 1
-    return max(len(ours), len(theirs)) - common
+            counts[word] -= 1
+    for word in words:
+        counts[word] = 0
+    return max(len(words), len(reference)) - common
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _align(words, reference, low, high, forward):
     """Trace the edits back: for each reference word the hypothesis word it stands at, and running counts of words in error.
 
@@ -192,17 +209,21 @@ def _align(words, reference, low, high, forward):
             place[column - 1] = row - 1
             missed[column] = 1
             column -= 1
-    return place, np.cumsum(wrong), np.cumsum(missed)
+    for word in range(n):
+        wrong[word + 1] += wrong[word]
+    for word in range(m):
+        missed[word + 1] += missed[word]
+    return place, wrong, missed
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _cell(forward, low, high, row, column):
     if row == 0:
         return np.int32(column)
     return forward[row, column - low[row]] if low[row] <= column < high[row] else _FAR
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _best_shift(words, reference, low, high, forward, backward, scratch, moved, bound, checked):
     """The move that lowers the edit distance most: (start, length, target, candidates tried so far); length 0 where none does.
 
@@ -229,7 +250,9 @@ def _best_shift(words, reference, low, high, forward, backward, scratch, moved, 
                         continue
                     previous = target
                     checked += 1
-                    wins_ties = (length, -start, -target) > (best_length, -best_start, -best_target)
+                    wins_ties = length > best_length
+                    if length == best_length:
+                        wins_ties = start < best_start or (start == best_start and target < best_target)
                     limit = distance - max(1, gain if wins_ties else gain + 1)
                     if limit < bound:
                         continue
@@ -244,7 +267,7 @@ def _best_shift(words, reference, low, high, forward, backward, scratch, moved, 
     return best_start, best_length, best_target, checked
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _common(words, start, reference, origin):
     """How many words from `start` and from `origin` on are the same, at most the longest block."""
     most = min(_LONGEST_BLOCK, len(words) - start, len(reference) - origin)
@@ -254,7 +277,7 @@ def _common(words, start, reference, origin):
     return length
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _move(words, start, length, target, moved):
     """Write the words that change when a block moves into `moved`; they stand at `first` to `last` (exclusive).
 
@@ -262,16 +285,22 @@ def _move(words, start, length, target, moved):
     """
     end = start + length
     if target < start:
-        moved[:length] = words[start:end]
-        moved[length : end - target] = words[target:start]
+        _copy(words, start, end, moved, 0)
+        _copy(words, target, start, moved, length)
         return target, end
     last = target if target > end else min(len(words), length + target)
-    moved[: last - end] = words[end:last]
-    moved[last - end : last - start] = words[start:end]
+    _copy(words, end, last, moved, 0)
+    _copy(words, start, end, moved, last - end)
     return start, last
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
+def _copy(source, first, last, out, at):
+    for position in range(first, last):
+        out[at + position - first] = source[position]
+
+
+@kernel_part
 def _distance_through(moved, first, last, reference, low, high, forward, backward, scratch, limit):
     """The edit distance with `moved` in place of the words `first` to `last`, or something above `limit` once it must exceed it."""
     n, m = len(low) - 1, len(reference)

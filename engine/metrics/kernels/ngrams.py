@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from engine.metrics.kernels import kernel, kernel_part
 
 _EMPTY = np.int64(-1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the table
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clipped_matches(
     hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets, groups, group_offsets, pair_hypothesis, pair_group, order
 ):
@@ -62,7 +63,7 @@ def clipped_matches(
     return matches, closest
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _node_bound(offsets, members, order):
     """An upper bound of the number of trie nodes: one per position and order of every reference."""
     total = 0
@@ -71,7 +72,7 @@ def _node_bound(offsets, members, order):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _most_nodes(offsets, groups, group_offsets, order):
     most = 0
     for group in range(len(group_offsets) - 1):
@@ -79,7 +80,7 @@ def _most_nodes(offsets, groups, group_offsets, order):
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _capacity(nodes):
     """The table size, a power of two that leaves at least half of the table empty."""
     size = 16
@@ -88,7 +89,7 @@ def _capacity(nodes):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _slot(keys, mask, key):
     """Where `key` is in the table, or the empty place where it belongs."""
     mixed = np.uint64(key) * _MIX
@@ -98,7 +99,7 @@ def _slot(keys, mask, key):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
     """Build the trie of a group; `clip` becomes each node's largest count in one reference. Returns the number of nodes."""
     nodes = 1  # node 0 is the root
@@ -122,7 +123,7 @@ def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
     return nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _match(tokens, order, keys, children, mask, clip, used, matches):
     """Add the clipped matches of one hypothesis to `matches` (int64[order])."""
     for position in range(len(tokens)):
@@ -138,7 +139,7 @@ def _match(tokens, order, keys, children, mask, clip, used, matches):
                 matches[size] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _closest(length, offsets, members):
     """The length of the reference that is closest to `length`; -1 without references."""
     best = np.int64(-1)
