@@ -89,6 +89,7 @@ class Corpus:
     human : long table with `HUMAN_COLUMNS`; higher is better; `segment` is `SYSTEM_LEVEL` for a system's score.
     criteria : the kinds of human score, each with its provenance.
     spans : marked errors.
+    ids : what the input calls the segments, or None where they have no other name than their number.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Corpus:
     human: pd.DataFrame = field(default_factory=empty_human_scores)
     criteria: tuple[Criterion, ...] = ()
     spans: tuple[ErrorSpan, ...] = ()
+    ids: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         lengths = {name: len(texts) for name, texts in self.systems.items()}
@@ -108,6 +110,8 @@ class Corpus:
             lengths["sources"] = len(self.sources)
         if self.documents is not None:
             lengths["documents"] = len(self.documents)
+        if self.ids is not None:
+            lengths["ids"] = len(self.ids)
         if len(set(lengths.values())) > 1:
             counts = ", ".join(f"{name} {count}" for name, count in lengths.items())
             raise ValueError(f"parts of the corpus differ in length: {counts}")
@@ -147,6 +151,7 @@ class Corpus:
             human=self.human[self.human["segment"] < limit].reset_index(drop=True),
             criteria=self.criteria,
             spans=tuple(span for span in self.spans if span.segment < limit),
+            ids=None if self.ids is None else self.ids[:limit],
         )
 
     def with_systems(self, names: Sequence[str]) -> Corpus:
@@ -161,6 +166,7 @@ class Corpus:
             human=self.human[self.human["system"].isin(list(names))].reset_index(drop=True),
             criteria=self.criteria,
             spans=tuple(span for span in self.spans if span.system in names),
+            ids=self.ids,
         )
 
     @cached_property
