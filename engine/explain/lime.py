@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.explain.masking import library_draws
+
 KERNEL_WIDTH = 25.0
 RIDGE_PENALTY = 1.0
 _BLOCK = 4096  # words handled at a time where a text has more words than samples
@@ -47,7 +49,7 @@ def plan(words: int, samples: int, seed: int) -> LimePlan:
     The draws are those of the library `lime` with the same seed: first all the numbers of masked words, then for each
     sample a permutation whose beginning is masked.
     """
-    state = np.random.RandomState(seed)
+    state = library_draws(seed)
     sizes = state.randint(1, words + 1, samples - 1).tolist()
     kept = np.ones((samples - 1, words), dtype=bool)
     for row, size in zip(kept, sizes):

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from engine.errors import InputError
 from engine.explain.options import MODEL_MASK, ExplainOptions
+
+_own = threading.local()
 
 
 def text_seed(text: str, seed: int) -> int:
     """The seed of a text's masks, 0 … 2³² − 1: the same wherever the text occurs, so that its variants are shared."""
     digest = hashlib.blake2b(f"{seed}:".encode() + text.encode("utf-8", "surrogatepass"), digest_size=4)
     return int.from_bytes(digest.digest(), "big")
+
+
+def library_draws(seed: int) -> np.random.RandomState:
+    """The generator that `lime` and `shap` draw from, seeded. Each thread has one: making one takes 0.3 ms, seeding 3 µs."""
+    if not hasattr(_own, "state"):
+        _own.state = np.random.RandomState()
+    _own.state.seed(seed)
+    return _own.state
 
 
 def requested_mask(options: ExplainOptions, metric: Any) -> str:

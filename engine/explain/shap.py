@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 
 from engine.explain.lime import unique_masks
+from engine.explain.masking import library_draws
 
 EXACT_WORDS = 7
 """Texts of up to so many words get exact values."""
@@ -71,7 +72,7 @@ def plan(words: int, evaluations: int, seed: int) -> ExactPlan | PermutationPlan
     if words <= EXACT_WORDS:
         return ExactPlan(words)
     steps = 2 * words + 1
-    state = np.random.RandomState(seed)
+    state = library_draws(seed)
     order = np.arange(words)
     ranks = np.empty((max(1, evaluations // steps), words), dtype=np.intp)
     for row in ranks:
