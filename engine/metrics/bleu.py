@@ -38,7 +38,8 @@ class Options:
 def make(name: str, options: Options, languages: Languages) -> Metric:
     """Make BLEU for a corpus in these languages."""
     chosen = default_tokenizer(languages[1]) if options.tokenize == "auto" else options.tokenize
-    return Bleu(_spec(name, options, made := tokenizer(chosen)), options, made)
+    tokens = tokenizer(chosen)
+    return Bleu(_spec(name, options, tokens), options, tokens)
 
 
 def _spec(name: str, options: Options, tokens: Tokenizer) -> MetricSpec:
@@ -81,7 +82,7 @@ class Bleu:
 
         planned, order = plan(segments), self.options.max_ngram_order
         texts = [text.lower() for text in planned.texts] if self.options.lowercase else planned.texts
-        tokens = token_ids([self.tokenizer.words(text) for text in texts], self.tokenizer.pieces)
+        tokens = token_ids([self.tokenizer.words(text.rstrip()) for text in texts], self.tokenizer.pieces)
         hypotheses, references = tokens.split(len(planned.hypotheses))
         matches, reference_lengths = clipped_matches(
             hypotheses.ids, hypotheses.offsets, references.ids, references.offsets,
