@@ -90,6 +90,8 @@ def weighted_sums(statistics: np.ndarray, weights: np.ndarray | None) -> tuple[n
     defined = ~np.isnan(statistics).any(axis=1)
     if weights is None:
         weights = np.ones(len(statistics))
+    if defined.all():  # the usual case, without a copy of all weights
+        return weights @ statistics, weights.sum(axis=-1)
     kept = weights[..., defined]
     return kept @ statistics[defined], kept.sum(axis=-1)
 

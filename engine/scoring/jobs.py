@@ -6,14 +6,13 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, NamedTuple
 
 from engine.errors import Cancelled, PlumblineError
 from engine.progress import Progress
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
+State = Literal["running", "done", "failed", "cancelled"]
 Work = Callable[[Progress], Any]
 
 MESSAGE_LIMIT = 300
@@ -21,8 +20,7 @@ MESSAGE_LIMIT = 300
 log = logging.getLogger("plumbline")
 
 
-@dataclass(frozen=True)
-class JobProgress:
+class JobProgress(NamedTuple):
     """How far a job is: `done` of `total` in any unit, and seconds still to go (None: not known yet)."""
 
     done: float
@@ -70,14 +68,14 @@ class Clock:
 class Job:
     """One piece of work in a thread of its own. Made by `Job.start` or by a tray.
 
-    `state` is "queued", "running", "done", "failed" or "cancelled"; `result` is there when it is "done"; `error` is one
-    line for the user when it is "failed".
+    `state` is "running" (also while the job waits for its turn: `waiting`), "done", "failed" or "cancelled"; `result` is
+    there when it is "done"; `error` is one line for the user when it is "failed".
     """
 
-    def __init__(self, work: Work, title: str = "", key: str = "") -> None:
+    def __init__(self, work: Work, title: str = "", key: Hashable = None) -> None:
         self.title = title
         self.key = key
-        self.state: State = "queued"
+        self.state: State = "running"
         self.result: Any = None
         self.error: str | None = None
         self._work: Work | None = work
@@ -97,14 +95,14 @@ class Job:
         return job
 
     @property
-    def active(self) -> bool:
-        """True while the job waits or runs."""
-        return self.state in ("queued", "running")
+    def waiting(self) -> bool:
+        """True while other jobs have to end first."""
+        return self.state == "running" and self._began is None
 
     @property
     def cancelling(self) -> bool:
         """True from the wish to cancel until the work has noticed."""
-        return self._cancel.is_set() and self.active
+        return self._cancel.is_set() and self.state == "running"
 
     @property
     def progress(self) -> JobProgress:
@@ -124,7 +122,7 @@ class Job:
         """Ask the job to stop: at once when it waits, at its next report of progress when it runs."""
         self._cancel.set()
         with self._lock:
-            if self.state == "queued":
+            if self.waiting:
                 self._end("cancelled")
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -134,9 +132,8 @@ class Job:
     def _launch(self, afterwards: Callable[[], None]) -> bool:
         """Start the thread; `afterwards` is called at its end. False when the job was cancelled before."""
         with self._lock:
-            if self.state != "queued" or self._began is not None:
+            if not self.waiting:
                 return False
-            self.state = "running"
             self._began = time.monotonic()
         threading.Thread(target=self._run, args=(afterwards,), name=f"job {self.title}", daemon=True).start()
         return True
@@ -215,14 +212,18 @@ class JobTray:
     def __init__(self, slots: Slots | None = None, keep: int = 12) -> None:
         self._slots = slots or SHARED_SLOTS
         self._keep = keep
-        self._jobs: dict[str, Job] = {}  # oldest first
+        self._jobs: dict[Hashable, Job] = {}  # oldest first
         self._lock = threading.Lock()
 
-    def start(self, key: str, title: str, work: Work) -> Job:
-        """Start `work(progress)`; while a job with the same key waits or runs, that one is returned instead."""
+    def start(self, title: str, work: Work, key: Hashable = None) -> Job:
+        """Start `work(progress)`; while a job with the same key waits or runs, that one is returned instead.
+
+        Without a key the job is unlike any other.
+        """
+        key = object() if key is None else key
         with self._lock:
             present = self._jobs.get(key)
-            if present is not None and present.active and not present.cancelling:
+            if present is not None and present.state == "running" and not present.cancelling:
                 return present
             self._jobs.pop(key, None)
             job = self._jobs[key] = Job(work, title, key)
@@ -230,7 +231,7 @@ class JobTray:
         self._slots.submit(job)
         return job
 
-    def get(self, key: str) -> Job | None:
+    def get(self, key: Hashable) -> Job | None:
         """The newest job with this key, ended or not."""
         with self._lock:
             return self._jobs.get(key)
@@ -244,9 +245,9 @@ class JobTray:
     def clear_finished(self) -> None:
         """Forget the jobs that have ended, with their results."""
         with self._lock:
-            self._jobs = {key: job for key, job in self._jobs.items() if job.active}
+            self._jobs = {key: job for key, job in self._jobs.items() if job.state == "running"}
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: Hashable) -> None:
         """Cancel a job and forget it."""
         with self._lock:
             job = self._jobs.pop(key, None)
@@ -259,7 +260,7 @@ class JobTray:
             job.cancel()
 
     def _trim(self) -> None:
-        ended = [key for key, job in self._jobs.items() if not job.active]
+        ended = [key for key, job in self._jobs.items() if job.state != "running"]
         for key in ended[: max(0, len(ended) - self._keep)]:
             del self._jobs[key]
 

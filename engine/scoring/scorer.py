@@ -167,10 +167,10 @@ def reduce_segments(metric: Metric, statistics: np.ndarray) -> np.ndarray:
 
 def reasons(metric: Metric, segments: Sequence[Segment], scores: np.ndarray) -> list[str | None]:
     """Why each score is undefined, in words; None where there is a score."""
-    return [
-        (unscorable(metric.spec, item) or "the metric gives no value for these texts") if missing else None
-        for item, missing in zip(segments, np.isnan(scores), strict=True)
-    ]
+    found: list[str | None] = [None] * len(segments)
+    for index in np.flatnonzero(np.isnan(scores)):
+        found[index] = unscorable(metric.spec, segments[index]) or "the metric gives no value for these texts"
+    return found
 
 
 def _batches(segments: list[Segment], plan: Plan, pace: Pace, most: int) -> Iterator[Batch]:

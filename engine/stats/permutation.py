@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.progress import Progress, silent
-from engine.stats.correlation import COEFFICIENTS, ROWS, common_means, segment_level, segment_mean_level
+from engine.stats.correlation import COEFFICIENTS, ROWS, common_means
 from engine.stats.resampling import CELLS
+from engine.stats.swaps import Differences, segment_differences, segment_mean_differences
 
 LEVELS = ("segment", "system", "segment-mean")
 ALTERNATIVES = ("greater", "two-sided")
@@ -87,45 +88,64 @@ def permute_both(
 
     Source: Deutsch, Dror and Roth 2021, PERM-BOTH; with p = (1 + #) / (1 + resamples).
     """
-    if level not in LEVELS or coefficient not in COEFFICIENTS or alternative not in ALTERNATIVES:
-        raise ValueError(f"unknown level {level!r}, coefficient {coefficient!r} or alternative {alternative!r}")
-    a, b, human = _common(a, b, human)
-    a, b = _standard(a), _standard(b)
-    difference = _differences(a, b, human, level, coefficient)
-    still = np.zeros((1, a.shape[0])), np.zeros((1, a.shape[1]))
-    delta = float(difference(*still)[0])
+    if alternative not in ALTERNATIVES:
+        raise ValueError(f"unknown alternative {alternative!r}")
+    delta, permuted = permuted_differences(a, b, human, level, coefficient, resamples, rng, progress)
     if np.isnan(delta):
         return PermutationTest(delta, float("nan"), 0, f"a correlation at {level} level is undefined")
     sign = np.abs if alternative == "two-sided" else np.asarray
-    reached = 0
-    systems = a.shape[0]
-    for done, coins in _coins(resamples, systems + a.shape[1], rng, 1 if level == "system" else 2 * systems):
-        reached += _reaching(sign(difference(coins[:, :systems], coins[:, systems:])), float(sign(delta)))
+    return PermutationTest(delta, smoothed_p_value(sign(permuted), float(sign(delta))), resamples)
+
+
+def permuted_differences(
+    a: np.ndarray,
+    b: np.ndarray,
+    human: np.ndarray,
+    level: str,
+    coefficient: str,
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> tuple[float, np.ndarray]:
+    """The difference of two metrics' correlations as it is, and in every resample of `permute_both`.
+
+    Matrices of one shape get the same swaps from generators of one seed, wherever they have gaps: so tests of several
+    parts of one corpus can be combined, resample by resample.
+
+    Returns
+    -------
+    (delta, float64[resamples]); (NaN, nothing) where the difference itself is undefined.
+    """
+    if level not in LEVELS or coefficient not in COEFFICIENTS:
+        raise ValueError(f"unknown level {level!r} or coefficient {coefficient!r}")
+    a, b, human = _common(a, b, human)
+    a, b = _standard(a), _standard(b)
+    difference = _differences(a, b, human, level, coefficient)
+    systems, segments = a.shape
+    delta = float(difference(np.zeros((1, systems)), np.zeros((1, segments)))[0])
+    if np.isnan(delta):
+        return delta, np.empty(0)
+    parts = [np.empty(0)]
+    for done, coins in _coins(resamples, systems + segments, rng, 1):
+        parts.append(difference(coins[:, :systems], coins[:, systems:]))
         progress(done, resamples)
-    return PermutationTest(delta, (1 + reached) / (1 + resamples), resamples)
+    return delta, np.concatenate(parts)
 
 
-def _differences(
-    a: np.ndarray, b: np.ndarray, human: np.ndarray, level: str, coefficient: str
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """From swapped systems [m, systems] and segments [m, segments] to the difference of the correlations, [m]."""
-    if level == "system":
-        return _system_differences(a, b, human, coefficient)
-    measure = segment_level if level == "segment" else segment_mean_level
-
-    def one(swapped: np.ndarray) -> float:
-        first, second = np.where(swapped, b, a), np.where(swapped, a, b)
-        return measure(first, human, coefficient).value - measure(second, human, coefficient).value
-
-    def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return np.array([one(row[:, None] != column) for row, column in zip(rows, columns, strict=True)])
-
-    return differences
+def smoothed_p_value(permuted: np.ndarray, observed: float) -> float:
+    """p = (1 + #{permuted ≥ observed}) / (1 + resamples); an undefined permuted value counts as reached."""
+    return (1 + _reaching(permuted, observed)) / (1 + len(permuted))
 
 
-def _system_differences(
-    a: np.ndarray, b: np.ndarray, human: np.ndarray, coefficient: str
-) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, level: str, coefficient: str) -> Differences:
+    if level == "segment":
+        return segment_differences(a, b, human, coefficient)
+    if level == "segment-mean":
+        return segment_mean_differences(a, b, human, coefficient)
+    return _system_differences(a, b, human, coefficient)
+
+
+def _system_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coefficient: str) -> Differences:
     """Means of systems under swaps, as one matrix product: swapping segments moves their part of b − a across."""
     mean_a, target = common_means(a, human)
     mean_b, _ = common_means(b, human)

@@ -54,9 +54,9 @@ def bootstrap_chunks(n: int, resamples: int, rng: np.random.Generator, cells: in
     step = max(1, cells // max(n, 1))
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
-        weights = np.zeros((rows, n))
+        weights = np.empty((rows, n))
         for row in range(rows if n else 0):
-            weights[row] = np.bincount(rng.integers(0, n, size=n, dtype=np.uint32), minlength=n)
+            weights[row] = np.bincount(rng.integers(0, n, size=n), minlength=n)
         yield weights
 
 
