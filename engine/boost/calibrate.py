@@ -101,42 +101,25 @@ def choose(surfaces: Sequence[Surface], method: str = "median") -> Choice:
     `median`: the median p and, independently, the median w of all improving cells of all surfaces, each snapped to the
     nearest grid value (BMX). `best`: the cell with the highest mean correlation. `area`: the centre of the largest connected
     region of cells whose mean correlation beats the original's. Where two values are equally near or equally good, the milder
-    one is taken: w nearer to 1, then p nearer to 0 (1 for `best`). Where nothing improves, the choice is the original metric.
+    one is taken: w nearer to 1, then p nearer to 0. Where nothing improves, the choice is the original metric (p = 1, w = 1).
     """
     if method not in METHODS:
         raise ValueError(f"unknown calibration {method!r}; choose one of {', '.join(METHODS)}")
     if not surfaces:
         raise InputError("nothing to calibrate on: there is no group besides the one held out; give a calibration corpus")
     counted = [surface for surface in surfaces if surface.original > 0]
-    left_out = len(surfaces) - len(counted)
-    note = f"{left_out} of {len(surfaces)} calibrating groups left out: their original correlation is not positive" if left_out else ""
+    notes = []
+    if len(counted) < len(surfaces):
+        left_out = len(surfaces) - len(counted)
+        notes.append(f"{left_out} of {len(surfaces)} calibrating groups left out: no positive original correlation")
     cells = sum(surface.correlation[:, surface.w != 1].size for surface in counted)
     improving = sum(int(surface.improving[:, surface.w != 1].sum()) for surface in counted)
     found = _RULES[method](counted) if improving else None
     if found is None:
-        note = "; ".join(filter(None, ["no setting improves on the original metric", note]))
-        return Choice(1.0, 1.0, improving, cells, note)
+        notes.insert(0, f"no setting improves on the original metric{' on average' if improving else ''}")
+        return Choice(1.0, 1.0, improving, cells, "; ".join(notes))
     row, column = found
-    return Choice(float(counted[0].p[row]), float(counted[0].w[column]), improving, cells, note)
-
-
-def leave_one_out(surfaces: Sequence[Surface], method: str = "median") -> list[HeldOut]:
-    """Judge each group with the values chosen from all the others.
-
-    Raises
-    ------
-    InputError : there is only one group.
-    """
-    return [
-        judge(surface, choose([other for other in surfaces if other is not surface], method)) for surface in surfaces
-    ]
-
-
-def judge(surface: Surface, choice: Choice) -> HeldOut:
-    """What a choice is worth on a group that had no say in it."""
-    boosted, reason = surface.cell(choice.p, choice.w)
-    note = "; ".join(filter(None, [choice.note, surface.original_reason or reason]))
-    return HeldOut(surface.group, choice.p, choice.w, surface.original, boosted, note=note)
+    return Choice(float(counted[0].p[row]), float(counted[0].w[column]), improving, cells, "; ".join(notes))
 
 
 def splits(keys: Sequence[Hashable], rows: int = 200) -> list[range]:
@@ -187,7 +170,7 @@ def _best(surfaces: Sequence[Surface]) -> Cell | None:
     mean = _mean_gain(surfaces)
     if not (mean > 0).any():
         return None
-    p, w = np.meshgrid(np.abs(surfaces[0].p - 1), 1 - surfaces[0].w, indexing="ij")
+    p, w = np.meshgrid(np.abs(surfaces[0].p), 1 - surfaces[0].w, indexing="ij")
     place = np.lexsort((p.ravel(), w.ravel(), -np.nan_to_num(mean, nan=-np.inf).ravel()))[0]
     row, column = np.unravel_index(place, mean.shape)
     return int(row), int(column)

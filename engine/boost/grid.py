@@ -182,7 +182,9 @@ def _rank_cells(items: Items, weights: np.ndarray, kendall: bool) -> tuple[np.nd
     _, dense, counts = np.unique(items.human, return_inverse=True, return_counts=True)
     average = (np.cumsum(counts) - (counts - 1) / 2)[dense]
     aggregates = np.ascontiguousarray(items.aggregates)
-    rank_surface(np.ascontiguousarray(items.scores), aggregates, weights, dense, average - average.mean(), kendall, values, reasons)
+    rank_surface(
+        np.ascontiguousarray(items.scores), aggregates, weights, dense, average - average.mean(), kendall, values, reasons
+    )
     return values, reasons
 
 

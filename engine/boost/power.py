@@ -75,6 +75,10 @@ class PowerMeans:
         inside = (self.p[:, None] > self.below[defined]) & (self.p[:, None] < self.above[defined])
         return defined.sum() - inside.sum(axis=1)
 
+    def only(self, chosen: np.ndarray) -> PowerMeans:
+        """The same for some of the segments."""
+        return PowerMeans(self.p, self.means[:, chosen], self.below[chosen], self.above[chosen])
+
     def at(self, p: float) -> np.ndarray:
         """The means for one exponent of the grid, float64[n]."""
         return self.means[int(np.argmin(np.abs(self.p - p)))]
@@ -209,9 +213,7 @@ def _by_running_product(
     borders = np.unique(np.concatenate([[0], cuts, [n]]))
 
     def work(begin: int, end: int) -> None:
-        grid_means(
-            logs, offsets, begin, end, *stretch, PER_UNIT, floor, ceiling, result.means, result.below, result.above
-        )
+        grid_means(logs, offsets, begin, end, *stretch, PER_UNIT, floor, ceiling, result.means, result.below, result.above)
 
     with ThreadPoolExecutor(workers) as pool:
         for done in [pool.submit(work, int(begin), int(end)) for begin, end in zip(borders[:-1], borders[1:])]:
@@ -219,9 +221,7 @@ def _by_running_product(
     return result
 
 
-def _one_by_one(
-    logs: np.ndarray, offsets: np.ndarray, exponents: np.ndarray, floor: float, ceiling: float
-) -> PowerMeans:
+def _one_by_one(logs: np.ndarray, offsets: np.ndarray, exponents: np.ndarray, floor: float, ceiling: float) -> PowerMeans:
     n = len(offsets) - 1
     result = PowerMeans(exponents, np.full((len(exponents), n), np.nan), np.full(n, -np.inf), np.full(n, np.inf))
     lengths = np.diff(offsets)

@@ -1,0 +1,176 @@
+"""Differences of two metrics' correlations when their scores are swapped for whole systems and whole segments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+Differences = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""From swapped systems [m, systems] and segments [m, segments], 0 or 1, to correlation of a less that of b, float64[m]."""
+
+CONSTANT = 1e-12
+"""Scores that were standardised to deviation 1 count as constant below this variance."""
+
+
+def segment_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coefficient: str) -> Differences:
+    """All outputs together, under any number of swaps at once.
+
+    Parameters
+    ----------
+    a, b, human : float64[systems, segments], NaN in the same cells; a and b standardised.
+    coefficient : pearson, spearman or kendall (tau-b).
+    """
+    if coefficient == "pearson":
+        return _pearson_sums(a, b, human)
+    return _ranked_union(a, b, human, coefficient == "kendall")
+
+
+def segment_mean_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coefficient: str) -> Differences:
+    """Mean over segments of the correlation across systems, under any number of swaps at once; see `segment_differences`."""
+    if coefficient == "pearson":
+        return _pearson_columns(a, b, human)
+    return _ranked_columns(a, b, human, coefficient == "kendall")
+
+
+def _pearson_sums(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differences:
+    """Every sum in Pearson's r is a constant plus a part that is bilinear in the two kinds of coins."""
+    n = int((~np.isnan(human)).sum())
+    a, b, human = np.nan_to_num(a), np.nan_to_num(b), np.nan_to_num(human)
+    fields = [b - a, b**2 - a**2, (b - a) * human]
+    human_sums = human.sum(), (human**2).sum()
+
+    def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        rows, columns = rows.astype(float), columns.astype(float)
+        moved = [rows @ f.sum(axis=1) + columns @ f.sum(axis=0) - 2 * ((rows @ f) * columns).sum(axis=1) for f in fields]
+        first = _pearson(n, a.sum() + moved[0], (a**2).sum() + moved[1], (a * human).sum() + moved[2], *human_sums)
+        second = _pearson(n, b.sum() - moved[0], (b**2).sum() - moved[1], (b * human).sum() - moved[2], *human_sums)
+        return first - second
+
+    return _in_threads(differences, 256)
+
+
+def _pearson_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differences:
+    """As `_pearson_sums`, one column at a time: there only the rows' coins mix, and the column's coin exchanges the two."""
+    counts = (~np.isnan(human)).sum(axis=0)
+    a, b, human = np.nan_to_num(a), np.nan_to_num(b), np.nan_to_num(human)
+    fields = [b - a, b**2 - a**2, (b - a) * human]
+    sums_a, sums_b = [a, a**2, a * human], [b, b**2, b * human]
+    human_sums = human.sum(axis=0), (human**2).sum(axis=0)
+
+    def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        moved = [rows.astype(float) @ f for f in fields]
+        one = _pearson(counts, *(s.sum(axis=0) + m for s, m in zip(sums_a, moved)), *human_sums)
+        two = _pearson(counts, *(s.sum(axis=0) - m for s, m in zip(sums_b, moved)), *human_sums)
+        swapped = columns.astype(bool)
+        return _mean_defined(np.where(swapped, two, one)) - _mean_defined(np.where(swapped, one, two))
+
+    return _in_threads(differences, 32)
+
+
+def _ranked_union(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool) -> Differences:
+    row_of, column_of = np.nonzero(~np.isnan(human))
+    n = len(row_of)
+    if n < 2:
+        return lambda rows, columns: np.full(len(rows), np.nan)
+    values = np.concatenate([a[row_of, column_of], b[row_of, column_of]])
+    order = np.argsort(values, kind="stable")
+    run_ends = np.append(np.flatnonzero(np.diff(values[order])) + 1, 2 * n)
+    _, dense, sizes = np.unique(human[row_of, column_of], return_inverse=True, return_counts=True)
+    average = (np.cumsum(sizes) - (sizes - 1) / 2)[dense]
+    centred = average - average.mean()
+    fixed = (row_of, column_of, order % n, (order >= n).astype(np.int32), run_ends)
+    pairs = n * (n - 1) / 2
+    human_pairs = pairs - (sizes * (sizes - 1) / 2).sum()
+
+    def work(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        from engine.stats.swap_kernels import LANES, mixed_kendall, mixed_spearman
+
+        if kendall:
+            balance, tied = np.empty((2, LANES), np.int64), np.empty((2, LANES), np.int64)
+            mixed_kendall(rows, columns, *fixed, dense, len(sizes) < n, balance, tied)
+            own, human_own = pairs - tied, human_pairs
+        else:
+            balance, own = np.empty((2, LANES)), np.empty((2, LANES))
+            mixed_spearman(rows, columns, *fixed, centred, balance, own)
+            human_own = float(centred @ centred)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = balance / np.sqrt(own) / np.sqrt(human_own)
+        return values[0] - values[1]
+
+    return _in_lanes(work)
+
+
+def _ranked_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool) -> Differences:
+    systems, segments = human.shape
+    ranks_a, ranks_b = np.zeros((segments, systems), np.int32), np.zeros((segments, systems), np.int32)
+    ranks_human = np.full((segments, systems), -1, np.int32)
+    sizes = np.zeros(segments)
+    for column in range(segments):
+        kept = np.flatnonzero(~np.isnan(human[:, column]))
+        both = np.unique(np.concatenate([a[kept, column], b[kept, column]]), return_inverse=True)[1]
+        ranks_a[column, kept], ranks_b[column, kept] = both[: len(kept)], both[len(kept) :]
+        own = ranks_human[column, kept] = np.unique(human[kept, column], return_inverse=True)[1]
+        signs = np.sign(own[:, None] - own[None, :])
+        sizes[column] = np.abs(signs).sum() if kendall else (signs.sum(axis=1) ** 2).sum()
+
+    def work(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        from engine.stats.swap_kernels import LANES, column_means
+
+        result = np.empty(LANES)
+        column_means(rows, columns, ranks_a, ranks_b, ranks_human, sizes, kendall, result)
+        return result
+
+    return _in_lanes(work)
+
+
+def _in_lanes(work: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Differences:
+    """Give a kernel its resamples `LANES` at a time, as int32[systems, LANES] and int32[segments, LANES]."""
+
+    def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        from engine.stats.swap_kernels import LANES
+
+        m = len(rows)
+        lanes = [np.zeros((part.shape[1], LANES), np.int32) for part in (rows, columns)]
+        for lane, part in zip(lanes, (rows, columns)):
+            lane[:, :m] = part.T
+        return work(*lanes)[:m]
+
+    return _in_threads(differences, 16)
+
+
+def _in_threads(work: Differences, size: int) -> Differences:
+    """Share the resamples out among the processor's threads, `size` at a time; `work` releases the interpreter lock."""
+
+    def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        starts = range(0, len(rows), size)
+        with ThreadPoolExecutor(_threads()) as pool:
+            parts = list(pool.map(lambda start: work(rows[start : start + size], columns[start : start + size]), starts))
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    return differences
+
+
+def _threads() -> int:
+    limit = os.environ.get("NUMBA_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+def _pearson(n: Any, total: np.ndarray, square: np.ndarray, product: np.ndarray, human_sum: Any, human_square: Any) -> np.ndarray:
+    """Pearson's r from sums; NaN where the scores or the human scores are constant."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = square - total**2 / n
+        human_variance = human_square - human_sum**2 / n
+        flat = (variance <= CONSTANT * n) | (human_variance <= CONSTANT * human_square)
+        r = (product - total * human_sum / n) / np.sqrt(variance * human_variance)
+    return np.clip(np.where(flat | (np.asarray(n) < 2), np.nan, r), -1.0, 1.0)
+
+
+def _mean_defined(values: np.ndarray) -> np.ndarray:
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
