@@ -75,6 +75,12 @@ class BoostedMetric:
             batch_size=BATCH,
         )
 
+    @property
+    def mask_word(self) -> str | None:
+        """The mask token of the metric that is boosted, if it has one."""
+        word = getattr(self.metric, "mask_word", None)
+        return word() if callable(word) else word
+
     def statistics(self, segments: Sequence[Segment]) -> np.ndarray:
         """float64[n, 2]: the metric's score and the power mean of its importances, in its own unit and direction."""
         explanations = explain_segments(segments, self.metric, self.explain, self.scorer)
