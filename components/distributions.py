@@ -1,0 +1,95 @@
+"""How segment scores are distributed: one row of bars per system; a click on a bar shows the segments behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components.charts import system_parts, system_scale
+from components.downloads import download_csv
+from components.numbers import count
+from components.workspace import Workspace
+from engine.metrics.base import MetricSpec
+
+BINS = 24
+
+
+def histogram(scores: Mapping[str, np.ndarray], bins: int = BINS) -> pd.DataFrame:
+    """Counts per system and stretch of the score: system, low, high, segments. Undefined scores do not count."""
+    defined = {name: values[np.isfinite(values)] for name, values in scores.items()}
+    pooled = np.concatenate(list(defined.values())) if defined else np.empty(0)
+    columns = ["system", "low", "high", "segments"]
+    if not len(pooled):
+        return pd.DataFrame(columns=columns)
+    edges = np.histogram_bin_edges(pooled, bins=bins)
+    rows = [
+        (name, low, high, int(amount))
+        for name, values in defined.items()
+        for low, high, amount in zip(edges[:-1], edges[1:], np.histogram(values, edges)[0], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def show_distributions(work: Workspace, scores: Mapping[str, np.ndarray], spec: MetricSpec, a: str, b: str) -> None:
+    """Draw one small histogram per system under a common axis."""
+    frame = histogram(scores)
+    undefined = sum(int(np.isnan(values).sum()) for values in scores.values())
+    if not len(frame):
+        st.caption("No segment has a score, so there is no distribution to draw.")
+        return
+    names = list(scores)
+    frame["part"] = system_parts(frame["system"], a, b)
+    frame["row"] = frame["system"].map({name: -place for place, name in enumerate(names)})
+    frame["top"] = frame["row"] + 0.88 * frame["segments"] / max(1, frame["segments"].max())
+    picked = alt.selection_point(name="bar", fields=["system", "low", "high"], on="click", clear="dblclick")
+    axis = alt.Axis(
+        values=[-place for place in range(len(names))],
+        labelExpr=f"{json.dumps(names)}[-datum.value]",
+        labelLimit=140,
+        labelBaseline="bottom",
+        domain=False,
+        ticks=False,
+    )
+    chart = (
+        alt.Chart(frame)
+        .mark_rect(cursor="pointer")
+        .encode(
+            x=alt.X(
+                "low:Q", title=f"{spec.name} of a segment", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False)
+            ),
+            x2="high:Q",
+            y=alt.Y("row:Q", title=None, axis=axis, scale=alt.Scale(domain=[1 - len(names), 1], nice=False)),
+            y2="top:Q",
+            color=alt.Color("part:N", scale=system_scale(), legend=None),
+            opacity=alt.condition(picked, alt.value(1.0), alt.value(0.35)),
+            tooltip=[
+                alt.Tooltip("system:N"),
+                alt.Tooltip("low:Q", format=".4~f", title="from"),
+                alt.Tooltip("high:Q", format=".4~f", title="to"),
+                alt.Tooltip("segments:Q"),
+            ],
+        )
+        .properties(height=70 + 46 * min(len(names), 20))
+        .add_params(picked)
+    )
+    alt_text = f"Distribution of the segments' {spec.name} for each system"
+    st.altair_chart(chart, key="distribution", on_select=lambda: _filter(work), selection_mode="bar", alt=alt_text)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        download_csv(frame[["system", "low", "high", "segments"]], "distribution", key="distribution")
+        note = f"; {count(undefined, 'output')} without a score left out" if undefined else ""
+        st.caption(f"Click a bar to list the segments behind it{note}.", width="content")
+
+
+def _filter(work: Workspace) -> None:
+    """Narrow the segment table to the bar that was clicked."""
+    points = work.read("distribution", {}).get("selection", {}).get("bar", [])
+    if points:
+        point = points[0]
+        work.set(only=(point["system"],), low=f"{point['low']:.10g}", high=f"{point['high']:.10g}", rows="outputs", page=1)
+    else:
+        work.set(only=(), low="", high="", page=1)

@@ -1,0 +1,52 @@
+"""Downloads: tables as CSV, explanations as CSV and as a stand-alone HTML page. Made when the button is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from engine.corpus.types import Corpus
+from engine.explain.results import Explanations
+
+
+def download_csv(frame: pd.DataFrame | Callable[[], pd.DataFrame], file: str, key: str, label: str = "CSV") -> None:
+    """A button that saves a table, written as the command line writes it."""
+    from engine.report.frames import to_bytes
+
+    st.download_button(
+        label,
+        lambda: to_bytes(frame() if callable(frame) else frame, ".csv"),
+        f"{file}.csv",
+        "text/csv",
+        key=f"csv-{key}",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def download_explanations(found: Explanations, corpus: Corpus, file: str, key: str) -> None:
+    """Buttons for the rows that the command line's `explain` gives, and for a page that opens without Plumbline."""
+    from engine.report.frames import to_bytes
+    from engine.report.html import explanations_page
+
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "CSV",
+            lambda: to_bytes(found.frames(), ".csv"),
+            f"{file}.csv",
+            "text/csv",
+            key=f"explanations-csv-{key}",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.download_button(
+            "HTML",
+            lambda: explanations_page(found, corpus).encode("utf-8"),
+            f"{file}.html",
+            "text/html",
+            key=f"explanations-html-{key}",
+            icon=":material/html:",
+            on_click="ignore",
+        )

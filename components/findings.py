@@ -1,0 +1,68 @@
+"""What the import doctor found: grouped by kind, the gravest first, each with file, line and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import pandas as pd
+import streamlit as st
+
+from components.downloads import download_csv
+from components.numbers import count
+from components.states import plain
+from engine.corpus.types import Finding
+
+GRAVITY = {"fatal": 0, "warning": 1, "note": 2}
+LOOKS = {
+    "fatal": (":red[:material/error:]", "fatal problem"),
+    "warning": (":orange[:material/warning:]", "warning"),
+    "note": (":gray[:material/info:]", "note"),
+}
+SHOWN_PER_KIND = 8
+
+
+def show_findings(findings: Sequence[Finding], key: str, expanded: bool | None = None) -> None:
+    """Draw the findings in one box; nothing at all where there are none.
+
+    `expanded` says whether it is open; when None, it is where anything is worse than a note.
+    """
+    if not findings:
+        return
+    ordered = sorted(findings, key=lambda item: (GRAVITY[item.severity], item.kind, item.file, item.line or 0))
+    if expanded is None:
+        expanded = ordered[0].severity != "note"
+    with st.expander(
+        f"Import doctor: {summary(ordered)}", expanded=expanded, icon=":material/stethoscope:", key=f"findings-{key}"
+    ):
+        for (severity, kind), group in groupby(ordered, key=lambda item: (item.severity, item.kind)):
+            _one_kind(severity, kind, list(group))
+        download_csv(_frame(ordered), "findings", key=f"findings-{key}", label="Findings as CSV")
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """`1 fatal problem, 2 warnings, 3 notes`."""
+    amounts = {severity: sum(item.severity == severity for item in findings) for severity in GRAVITY}
+    return ", ".join(count(amount, LOOKS[severity][1]) for severity, amount in amounts.items() if amount)
+
+
+def _one_kind(severity: str, kind: str, group: list[Finding]) -> None:
+    icon, _ = LOOKS[severity]
+    title = kind.replace("-", " ").capitalize()
+    lines = [f"{icon} **{plain(title)}**" + (f" \u00b7 {len(group):,} places" if len(group) > 1 else "")]
+    remedies = list(dict.fromkeys(item.remedy for item in group if item.remedy))
+    for item in group[:SHOWN_PER_KIND]:
+        place = plain(item.file) + (f", line {item.line:,}" if item.line is not None else "")
+        lines.append(f"- {':gray[' + place + ']: ' if place else ''}{plain(item.message)}")
+    if len(group) > SHOWN_PER_KIND:
+        lines.append(f"- and {len(group) - SHOWN_PER_KIND:,} more, all of them in the download")
+    if remedies:
+        lines.append("")
+        lines.append(":material/build: " + " ".join(plain(remedy) for remedy in remedies[:3]))
+    st.markdown("\n".join(lines))
+
+
+def _frame(findings: Sequence[Finding]) -> pd.DataFrame:
+    columns = ("kind", "severity", "file", "line", "message", "remedy")
+    frame = pd.DataFrame([[getattr(item, name) for name in columns] for item in findings], columns=list(columns))
+    return frame.astype({"line": "Int64"})

@@ -1,0 +1,74 @@
+"""How far an explanation can be trusted: stability under another seed, faithfulness against random words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import services
+from components.explanation_panels import TONES, Side
+from components.job_progress import await_result
+from components.numbers import decimals, number, signed
+from components.workspace import Workspace
+from engine.corpus.types import Corpus
+from engine.explain.options import ExplainOptions
+from engine.explain.quality import DETERMINISTIC, Faithfulness, Stability, faithfulness, stability
+from engine.metrics.base import Metric
+from engine.progress import Progress, part
+
+STABILITY_HELP = (
+    "Rank correlation (Spearman) between the importances of two seeds, over all words: 1 is the same order, 0 is chance."
+)
+FAITHFULNESS_HELP = (
+    "How much more the score drops when the fifth of the words with the highest importance is removed than when as many random words are; "
+    "the mean over hypothesis, references and source. Above 0: the words matter as the explanation says."
+)
+COLOURS = {"a": "orange", "b": "blue"}
+
+
+def show_quality(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, sides: Sequence[Side]) -> None:
+    """Draw stability and faithfulness of the explanations on the page."""
+    segments = [side.explanation.segment for side in sides]
+    explanations = [side.explanation for side in sides]
+
+    def measure(progress: Progress) -> tuple[list[Stability], list[Faithfulness]]:
+        stable = stability(segments, metric, options, services.scorer(), part(progress, 0, 2, 3))
+        return stable, faithfulness(explanations, metric, services.scorer(), part(progress, 2, 3, 3))
+
+    key = ("quality", metric.spec.signature, options, tuple(segments))
+    title = f"Stability and faithfulness, segment {work.view['segment']}"
+    outcome = work.compute(key, title, measure, patience=0.3)
+    if not await_result(outcome, work, "Measuring stability and faithfulness"):
+        return
+    for column, side, stable, faithful in zip(st.columns(len(sides)), sides, *outcome.value, strict=True):
+        with column.container(border=True):
+            _one_system(side, stable, faithful, metric.spec.name)
+
+
+def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str) -> None:
+    left, right = st.columns(2)
+    tag = f":{COLOURS[side.tone]}-badge[{TONES[side.tone]}]"
+    with left:
+        if stable.undefined == DETERMINISTIC:
+            _fact(f"{tag} Stability", "exact", STABILITY_HELP, "The importances do not depend on the seed.")
+        elif stable.undefined:
+            _fact(f"{tag} Stability", "not defined", STABILITY_HELP, _sentence(stable.undefined))
+        else:
+            _fact(f"{tag} Stability", number(stable.spearman), STABILITY_HELP, "Rank correlation with another seed.")
+    with right:
+        if faithful.undefined:
+            _fact(f"{tag} Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
+        else:
+            places = decimals(max(abs(faithful.top), abs(faithful.random)))
+            drops = f"{unit} drops by {number(faithful.top, places)} without the top words, by {number(faithful.random, places)} without random ones."
+            _fact(f"{tag} Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, drops)
+
+
+def _fact(label: str, value: str, help: str, note: str) -> None:
+    st.metric(label, value, help=help)
+    st.caption(note)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."

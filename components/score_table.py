@@ -1,0 +1,116 @@
+"""System scores: one row per system, each score with its 95% interval, the signatures below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components.charts import system_parts, system_scale
+from components.downloads import download_csv
+from components.numbers import count, number, score_places
+from components.states import plain
+from engine.corpus.types import SYSTEM_LEVEL, Corpus, Criterion
+from engine.metrics.base import MetricSpec
+from engine.scoring.systems import SystemScore, SystemScores
+
+NOT_HUMAN = "planted errors, not human judgement"
+
+
+def show_scores(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: str) -> None:
+    """Draw the table, what does not count and why, and the signatures; `a` and `b` are marked."""
+    table, config = _table(corpus, found, a, b)
+    st.dataframe(table, hide_index=True, column_config=config, alt="System scores with 95% intervals", height="content")
+    for note in _notes(found):
+        st.caption(f":material/info: {plain(note)}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        merged = pd.concat([scores.to_frame() for scores in found.values()], ignore_index=True)
+        download_csv(merged, "scores", key="scores")
+        with st.popover("Signatures", icon=":material/fingerprint:"):
+            for spec in found:
+                st.markdown(f"**{spec.name}**")
+                st.code(spec.signature, language=None, wrap_lines=True)
+
+
+def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: str) -> tuple[pd.DataFrame, dict]:
+    names = list(corpus.systems)
+    columns: dict[str, list] = {"": ["A" if name == a else "B" if name == b else "" for name in names], "System": names}
+    config = {"": st.column_config.TextColumn(width=40), "System": st.column_config.TextColumn(width="medium")}
+    for spec, scores in found.items():
+        rows = [scores.row(spec.id, name) for name in names]
+        places = score_places(spec.range)
+        arrow = "\u2191" if spec.higher_is_better else "\u2193"
+        title, interval = f"{spec.name} {arrow}", f"95% interval {spec.name}"
+        columns[title] = [row.score for row in rows]
+        columns[interval] = [_interval(row, places) for row in rows]
+        better = "higher is better" if spec.higher_is_better else "lower is better"
+        config[title] = st.column_config.NumberColumn(format=f"%.{places}f", help=f"{spec.name}: {better}")
+        config[interval] = st.column_config.TextColumn("95% interval", help="Bootstrap over segments, 1000 resamples")
+    counts = [[scores.row(spec.id, name).n for spec, scores in found.items()] for name in names]
+    columns["Segments"] = [f"{min(row):,}" if min(row) == max(row) else f"{min(row):,} \u2013 {max(row):,}" for row in counts]
+    config["Segments"] = st.column_config.TextColumn(help="Segments that count; more than one number where metrics differ")
+    for title, values, help in human_columns(corpus):
+        columns[title] = [values[name] for name in names]
+        config[title] = st.column_config.NumberColumn(format="%.2f", help=help)
+    return pd.DataFrame(columns), config
+
+
+def _interval(row: SystemScore, places: int) -> str:
+    if np.isnan(row.low):
+        return "too few segments" if row.n < 2 else "not defined"
+    return f"{number(row.low, places)} \u2013 {number(row.high, places)}"
+
+
+def _notes(found: Mapping[MetricSpec, SystemScores]) -> list[str]:
+    """What does not count and why, and what else a reader should know; the same note of several systems once."""
+    notes: dict[str, list[str]] = {}
+    for spec, scores in found.items():
+        for row in scores.rows:
+            why = [f"{count(amount, 'segment')} left out: {reason}" for reason, amount in row.undefined.items()]
+            for note in [*why, *row.notes]:
+                notes.setdefault(f"{spec.name}: {note}", []).append(row.system)
+    return [f"{note} ({', '.join(systems)})" for note, systems in notes.items()]
+
+
+def human_columns(corpus: Corpus) -> list[tuple[str, dict[str, float], str]]:
+    """Per criterion: its title, the mean score of each system, and where the scores come from."""
+    found = []
+    for criterion in corpus.criteria:
+        own = corpus.human[corpus.human["criterion"] == criterion.name]
+        level = own[own["segment"] == SYSTEM_LEVEL]
+        means = (level if len(level) else own).groupby("system")["score"].mean()
+        found.append(
+            (criterion_title(criterion), {name: float(means.get(name, np.nan)) for name in corpus.systems}, criterion.provenance)
+        )
+    return found
+
+
+def criterion_title(criterion: Criterion) -> str:
+    """What the scores of a criterion are called on screen; planted errors never pass for human judgement."""
+    if not criterion.planted:
+        return f"Human: {criterion.name}"
+    name = "" if criterion.name.casefold().startswith("planted") else f"{criterion.name}: "
+    return (name + NOT_HUMAN)[:1].upper() + (name + NOT_HUMAN)[1:]
+
+
+def show_intervals(scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
+    """Scores as points on one axis, their 95% intervals as bars."""
+    rows = scores.to_frame().dropna(subset=["score"])
+    if not len(rows):
+        st.caption("No system has a score.")
+        return
+    rows["part"] = system_parts(rows["system"], a, b)
+    title = f"{spec.name} with 95% interval"
+    scale = alt.Scale(zero=False)
+    base = alt.Chart(rows.drop(columns="signature")).encode(
+        y=alt.Y("system:N", title=None, sort=list(rows["system"]), axis=alt.Axis(labelLimit=140)),
+        color=alt.Color("part:N", scale=system_scale(), legend=None),
+        tooltip=["system", *(alt.Tooltip(name, format=".4~f") for name in ("score", "low", "high")), "n"],
+    )
+    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=alt.X("score:Q", scale=scale, title=title))
+    height = 70 + 40 * min(len(rows), 25)
+    st.altair_chart(bars + points, height=height, alt=f"{spec.name} of each system with its 95% interval")

@@ -1,0 +1,174 @@
+"""The segment table: search, filter, sort, page; a click on a row opens Explain at that segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components.downloads import download_csv
+from components.numbers import count, score_places
+from components.score_table import NOT_HUMAN, criterion_title
+from components.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
+from components.states import show_empty
+from components.workspace import Workspace
+from engine.corpus.types import SYSTEM_LEVEL, Corpus
+from engine.metrics.base import MetricSpec
+from engine.scoring.systems import SystemScores
+
+MODES = {"outputs": "All outputs", "pairs": "A beside B"}
+FILTERS = ("find", "only", "low", "high")
+
+
+def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
+    """Draw the controls and one page of the table."""
+    scores, reasons = found_scores.segments[spec.id], found_scores.reasons[spec.id]
+    rows = work.cached(("segment rows", corpus.hash, spec.signature), lambda: SegmentRows(corpus, scores, spec.higher_is_better))
+    paired = _controls(work, corpus, spec)
+    wanted = Wanted(work.view["find"], work.view["only"], _bound(work.view["low"]), _bound(work.view["high"]), work.view["sort"])
+    key = ("rows", corpus.hash, spec.signature, a, b, paired, wanted)
+    found = work.cached(key, lambda: rows.select_pairs(wanted, a, b) if paired else rows.select(wanted, a, b))
+    total = len(found) if paired else len(found[0])
+    if not total:
+        show_empty("No segment matches", "Change the search, the systems or the range of scores.")
+        st.button("Clear filters", on_click=_clear, args=(work,), key="clear-filters")
+        return
+    pages = -(-total // ROWS_PER_PAGE)
+    page = min(max(work.view["page"], 1), pages)
+    part = slice((page - 1) * ROWS_PER_PAGE, page * ROWS_PER_PAGE)
+    if paired:
+        segments = found[part]
+        frame, systems = rows.pair_frame(segments, a, b), None
+    else:
+        systems, segments = found[0][part], found[1][part]
+        frame = _with_reasons(rows.output_frame(systems, segments, _human(corpus, rows.systems)), reasons)
+    _table(work, frame, rows.systems, systems, segments, spec)
+    _foot(work, rows, found, paired, total, pages, page, (a, b))
+
+
+def _controls(work: Workspace, corpus: Corpus, spec: MetricSpec) -> bool:
+    restart = {"then": lambda: work.set(page=1)}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.text_input(
+            "Search",
+            placeholder="text in source, reference or output",
+            icon=":material/search:",
+            width=280,
+            live=True,
+            **work.bound("find", **restart),
+        )
+        st.segmented_control("Rows", MODES, format_func=MODES.get, required=True, **work.bound("rows", list(MODES), **restart))
+        st.selectbox("Order", SORTS, format_func=SORTS.get, width=230, **work.bound("sort", list(SORTS), **restart))
+        narrowed = bool(work.view["only"] or work.view["low"] or work.view["high"])
+        with st.popover("Filters", icon=":material/filter_alt:" if narrowed else ":material/filter_list:"):
+            names = list(corpus.systems)
+            st.multiselect("Systems", names, placeholder="all systems", **work.bound("only", names, **restart))
+            left, right = st.columns(2)
+            left.text_input(f"{spec.name} from", placeholder="lowest", **work.bound("low", **restart))
+            right.text_input(f"{spec.name} to", placeholder="highest", **work.bound("high", **restart))
+        if narrowed or work.view["find"]:
+            st.button("Clear", icon=":material/filter_alt_off:", type="tertiary", key="clear", on_click=_clear, args=(work,))
+    return work.view["rows"] == "pairs"
+
+
+def _clear(work: Workspace) -> None:
+    work.set(find="", only=(), low="", high="", page=1)
+
+
+def _bound(text: str) -> float | None:
+    """A bound of the score as typed; a decimal comma is understood, anything else is no bound and says so."""
+    if not text.strip():
+        return None
+    try:
+        return float(text.replace(",", ".").replace("\u2212", "-"))
+    except ValueError:
+        st.caption(f":red[The range of scores needs numbers; this is not one and is left out: {text!r}]")
+        return None
+
+
+def _human(corpus: Corpus, systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Scores that come with the corpus, float64[n_systems, n_segments] per criterion; NaN where there is none."""
+    found = {}
+    own = corpus.human[corpus.human["segment"] != SYSTEM_LEVEL]
+    for criterion in corpus.criteria:
+        part = own[(own["criterion"] == criterion.name) & own["system"].isin(list(systems))]
+        if len(part):
+            values = np.full((len(systems), len(corpus)), np.nan)
+            values[
+                part["system"].map({name: place for place, name in enumerate(systems)}).to_numpy(), part["segment"].to_numpy()
+            ] = part["score"]
+            found[criterion_title(criterion)] = values
+    return found
+
+
+def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None]]) -> pd.DataFrame:
+    """Beside undefined scores, why they are undefined."""
+    if frame["score"].isna().any():
+        whys = [reasons[system][segment] or "" for system, segment in zip(frame["system"], frame["segment"], strict=True)]
+        frame.insert(int(frame.columns.get_loc("score")) + 1, "why no score", whys)
+    return frame
+
+
+def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segments: np.ndarray, spec: MetricSpec) -> None:
+    places = score_places(spec.range)
+
+    def open_row() -> None:
+        selection = work.read("segments", {}).get("selection", {})
+        rows = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
+        if rows:
+            chosen = {} if systems is None else _beside(work, names[systems[rows[0]]])
+            work.go("explain", segment=int(segments[rows[0]]), **chosen)
+
+    form = st.column_config.NumberColumn
+    config = {"segment": form("Segment", width=70), "score": form(f"{spec.name}", format=f"%.{places}f", width=80)}
+    config |= {
+        name: form(name, format=f"%+.{places}f" if name.startswith("A ") else f"%.{places}f", width=80)
+        for name in frame
+        if name in ("score A", "score B", "A \u2212 B")
+    }
+    config |= {
+        name: form(name, format="%.2f") for name in frame if NOT_HUMAN.casefold() in name.casefold() or name.startswith("Human: ")
+    }
+    config |= {
+        name: st.column_config.TextColumn(name.capitalize(), width="large")
+        for name in frame
+        if name.startswith(("hypothesis", "reference", "source"))
+    }
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=460,
+        column_config=config,
+        placeholder="\u2013",
+        key="segments",
+        on_select=open_row,
+        selection_mode=["single-row", "single-cell"],
+        alt="Segments with scores and texts; choose a row to explain it",
+    )
+
+
+def _beside(work: Workspace, system: str) -> dict[str, str]:
+    """Make the system of the chosen row A, unless it is on the page already."""
+    if system in (work.view["a"], work.view["b"]):
+        return {"whose": "a" if system == work.view["a"] else "b"}
+    return {"a": system, "whose": "a"}
+
+
+def _foot(
+    work: Workspace, rows: SegmentRows, found, paired: bool, total: int, pages: int, page: int, pair: tuple[str, str]
+) -> None:
+    def everything() -> pd.DataFrame:
+        if paired:
+            return rows.pair_frame(found, *pair)
+        return rows.output_frame(*found, _human(rows.corpus, rows.systems))
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", horizontal_alignment="distribute"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content"):
+            download_csv(everything, "segments", key="segments")
+            noun = "segment" if paired else "output"
+            st.caption(f"{count(total, noun)} \u00b7 choose a row to explain it", width="content")
+        if pages > 1:
+            turn = work.tied("page", page, lambda chosen: work.set(page=chosen), preset=False)
+            st.pagination(pages, default=page, **turn)

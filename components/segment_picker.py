@@ -1,0 +1,62 @@
+"""Which segment is on the page: previous, next, by number, by text."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.numbers import count
+from components.states import plain
+from components.workspace import Workspace
+from engine.corpus.types import Corpus
+
+FOUND_SHOWN = 30
+
+
+def pick_segment(work: Workspace, corpus: Corpus) -> int:
+    """Draw the picker, and return the segment, counted from 0 as in every export."""
+    last = len(corpus) - 1
+    segment = min(max(work.view["segment"], 0), last)
+    work.set(segment=segment)
+    _step(work, "Previous segment", ":material/chevron_left:", "P", segment - 1, segment == 0)
+    st.number_input(f"Segment, 0 to {last:,}", 0, last, step=1, width=150, **work.bound("segment"))
+    _step(work, "Next segment", ":material/chevron_right:", "N", segment + 1, segment == last)
+    with st.popover("", icon=":material/search:", help="Find a segment by its text"):
+        _find(work, corpus)
+    return segment
+
+
+def segment_place(corpus: Corpus, segment: int) -> str:
+    """Where the segment stands in the corpus: its own id and its document."""
+    facts = []
+    if corpus.ids is not None and corpus.ids[segment] != str(segment):
+        facts.append(f"id {corpus.ids[segment]}")
+    if corpus.documents is not None:
+        facts.append(f"document {corpus.documents[segment]}")
+    return " \u00b7 ".join(facts)
+
+
+def _step(work: Workspace, help: str, icon: str, shortcut: str, segment: int, disabled: bool) -> None:
+    key = help.split()[0].lower()
+    st.button(
+        "", icon=icon, help=help, key=key, shortcut=shortcut, disabled=disabled, on_click=work.set, kwargs={"segment": segment}
+    )
+
+
+def _find(work: Workspace, corpus: Corpus) -> None:
+    wanted = st.text_input("Text in source, references or outputs", key="find-segment", live=True).casefold().strip()
+    if not wanted:
+        return
+    found = [place for place in range(len(corpus)) if any(wanted in text.casefold() for text in _texts(corpus, place))]
+    st.caption(
+        f"{count(len(found), 'segment')} found" + (f"; the first {FOUND_SHOWN} are shown" if len(found) > FOUND_SHOWN else "")
+    )
+    for place in found[:FOUND_SHOWN]:
+        text = next(text for text in _texts(corpus, place) if wanted in text.casefold())
+        label = f"{place}: {text[:70]}" + ("\u2026" if len(text) > 70 else "")
+        st.button(plain(label), key=f"found-{place}", type="tertiary", on_click=work.set, kwargs={"segment": place})
+
+
+def _texts(corpus: Corpus, place: int) -> list[str]:
+    source = corpus.sources[place] if corpus.sources is not None else None
+    outputs = [texts[place] for texts in corpus.systems.values()]
+    return [text for text in (*outputs, *corpus.references[place], source) if text]

@@ -1,0 +1,98 @@
+"""The sidebar of every page: corpus, systems A and B, metric, running jobs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.job_progress import job_tray
+from components.option_form import has_options, option_form
+from components.workspace import Workspace
+from engine.errors import InputError
+from engine.metrics.registry import METRICS, options_type, split_name
+
+METRIC_TITLES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "chrf++": "chrF++",
+    "ter": "TER",
+    "rouge-1": "ROUGE-1",
+    "rouge-2": "ROUGE-2",
+    "rouge-l": "ROUGE-L",
+    "bertscore": "BERTScore",
+    "xbertscore": "XBERTScore (source, no reference)",
+}
+
+
+def draw_sidebar(work: Workspace) -> None:
+    """Draw the choices that hold on all pages."""
+    with st.sidebar:
+        _corpus_picker(work)
+        _system_pickers(work)
+        _metric_picker(work)
+
+
+def draw_jobs(work: Workspace) -> None:
+    """Draw the job tray, once the page has started what it needs."""
+    with st.sidebar:
+        st.markdown("###### Jobs")
+        job_tray(work)
+
+
+def metric_title(name: str) -> str:
+    """What a metric name is called on screen, its options included."""
+    base, _, options = name.partition(":")
+    title = METRIC_TITLES.get(base, base)
+    return f"{title} ({options.replace(',', ', ')})" if options else title
+
+
+def _corpus_picker(work: Workspace) -> None:
+    titles = work.corpora()
+    names = list(titles)
+    if work.view["corpus"] not in names:
+        names = [work.view["corpus"], *names]
+    st.selectbox(
+        "Corpus",
+        names,
+        format_func=lambda name: titles.get(name, f"not here: {name}"),
+        help="Samples, and what you upload on the Corpus page. An upload stays in this browser session.",
+        **work.bound("corpus", names, then=lambda: work.set(a="", b="", segment=0, page=1, find="", only=())),
+    )
+
+
+def _system_pickers(work: Workspace) -> None:
+    corpus = work.corpus
+    if corpus is None:
+        return
+    names = list(corpus.systems)
+    a, b = work.systems(corpus)
+    work.set(a=a, b=b)
+    st.selectbox(":orange[\u25a0] System A", names, **work.bound("a", names))
+    left, right = st.columns([4, 1.25], vertical_alignment="bottom", gap="small")
+    left.selectbox(":blue[\u25a0] System B", names, **work.bound("b", names))
+    right.button("", icon=":material/swap_vert:", help="Swap A and B", key="swap", on_click=work.set, kwargs={"a": b, "b": a})
+
+
+def _metric_picker(work: Workspace) -> None:
+    name, pairs = _split(work.view["metric"])
+    left, right = st.columns([4, 1.25], vertical_alignment="bottom", gap="small")
+    names = list(METRICS)
+    left.selectbox("Metric", names, format_func=metric_title, **work.bound("metric", names, show=lambda _: name))
+    options = options_type(name)
+    if not has_options(options):
+        return
+
+    def save(written: dict[str, str]) -> None:
+        work.set(metric=name + ":" * bool(written) + ",".join(f"{key}={text}" for key, text in written.items()))
+
+    with right.popover("", icon=":material/tune:", help=f"More options of {metric_title(name)}"):
+        st.markdown(f"**{metric_title(name)} options**")
+        option_form(options, pairs, work, f"metric-{name}", save)
+
+
+def _split(text: str) -> tuple[str, dict[str, str]]:
+    """The metric's name and options; the default where the address names none that exists."""
+    try:
+        return split_name(text)
+    except InputError as error:
+        st.warning(str(error), icon=":material/warning:")
+        return "chrf", {}

@@ -1,0 +1,300 @@
+"""The workspace: everything that one browser session knows. The only place that touches Streamlit's session state."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from components import address, services
+from engine.corpus.types import Corpus, Finding
+from engine.metrics.base import Metric
+from engine.progress import Progress
+from engine.scoring.jobs import Job, JobTray, Slots
+
+ENTRY = Path(__file__).resolve().parents[1] / "app.py"
+STATE_KEY = "plumbline"
+KEPT_RESULTS = 400
+PATIENCE = 0.7  # seconds that a page waits for a result before it shows progress instead
+PAGE_SLOTS = Slots(4)
+"""What pages are waiting for does not queue behind the long runs of all users."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A result as a page finds it: there, on its way, or not coming."""
+
+    state: Literal["done", "running", "failed", "cancelled"]
+    value: Any = None
+    error: str = ""
+    job: Job | None = None
+    key: Hashable = None
+
+    @property
+    def done(self) -> bool:
+        """True where `value` is the result."""
+        return self.state == "done"
+
+
+@dataclass(frozen=True, eq=False)
+class Upload:
+    """An uploaded corpus and what the import doctor said of it."""
+
+    corpus: Corpus
+    findings: tuple[Finding, ...]
+
+
+@dataclass
+class Workspace:
+    """State of one session. `view` is what the address says; nothing else survives a reload."""
+
+    view: dict[str, Any] = field(default_factory=address.defaults)
+    page: str = ""
+    uploads: dict[str, Upload] = field(default_factory=dict)
+    long_runs: JobTray = field(default_factory=JobTray)
+    page_jobs: JobTray = field(default_factory=lambda: JobTray(PAGE_SLOTS))
+    drafts: dict[str, Any] = field(default_factory=dict)
+    destination: str = ""
+    _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+    _jobs: dict[Hashable, Job] = field(default_factory=dict)
+    _watched: list[Job] = field(default_factory=list)
+    _written: list[tuple[float, dict[str, str]]] = field(default_factory=list)
+
+    # ---- the address ----
+
+    def open(self, page: str) -> None:
+        """Take over what the address says when it is not what this session wrote, and note which page is open."""
+        moved = page != self.page
+        self.page = page
+        given = st.query_params.to_dict()
+        if given and not self._own(given):
+            fresh = address.defaults() if not moved or not self._written else self.view
+            self.view = {**fresh, **address.parse(given)}
+        self.publish()
+
+    def publish(self) -> None:
+        """Write the view to the address."""
+        wanted = address.write(self.view, self.page)
+        if st.query_params.to_dict() != wanted:
+            st.query_params.from_dict(wanted)
+        if not self._written or self._written[-1][1] != wanted:
+            self._written = [*self._written[-4:], (time.monotonic(), wanted)]
+
+    def _own(self, given: dict[str, str]) -> bool:
+        """True where this session wrote the address: the last time, or a moment ago (the browser lags behind)."""
+        now = time.monotonic()
+        recent = [wanted for moment, wanted in self._written[:-1] if now - moment < 2.0]
+        return bool(self._written) and given in [self._written[-1][1], *recent]
+
+    def set(self, **values: Any) -> None:
+        """Change the view."""
+        self.view.update(values)
+
+    def go(self, page: str, **values: Any) -> None:
+        """Change the view and go to another page at the next chance (the entry does it)."""
+        self.set(**values)
+        self.destination = page
+
+    def tied(self, key: str, value: Any, save: Callable[[Any], None], preset: bool = True) -> dict[str, Any]:
+        """Arguments that tie a widget to a value kept elsewhere: it shows `value`, and `save` gets what the user chooses.
+
+        Without `preset` the widget is given the value as its default, under a key that changes with it.
+        """
+        if preset:
+            st.session_state[key] = value
+        else:
+            key = f"{key}-{value}"
+        return {"key": key, "on_change": lambda: save(st.session_state[key])}
+
+    def bound(
+        self,
+        name: str,
+        options: Sequence[Any] | None = None,
+        *,
+        show: Callable[[Any], Any] = lambda value: value,
+        then: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:
+        """Arguments that tie a widget to a value of the view.
+
+        Parameters
+        ----------
+        name : the value's name in the view.
+        options : what may be chosen; where the view holds something else, the first of them is shown.
+        show : turns the view's value into the widget's.
+        then : called after a choice.
+        """
+        value = show(self.view[name])
+        if options is not None:
+            value = _among(value, options)
+        default = address.defaults()[name]
+
+        def save(chosen: Any) -> None:
+            if isinstance(default, tuple):
+                self.view[name] = tuple(chosen)
+            else:
+                self.view[name] = default if chosen is None else chosen
+            then()
+
+        return self.tied(f"view-{name}", list(value) if isinstance(value, tuple) else value, save)
+
+    def read(self, key: str, default: Any = None) -> Any:
+        """What the widget with this key holds now."""
+        return st.session_state.get(key, default)
+
+    def remembered(self, name: str, default: Any) -> dict[str, Any]:
+        """Arguments that tie a widget to a draft: kept while the session lasts, not in the address."""
+        return self.tied(f"draft-{name}", self.drafts.setdefault(name, default), lambda value: self.drafts.update({name: value}))
+
+    # ---- the corpus, the systems, the metric ----
+
+    def corpora(self) -> dict[str, str]:
+        """Corpora to choose from: identifier → title."""
+        own = {name: f"Upload: {upload.corpus.name}" for name, upload in self.uploads.items()}
+        return own | services.samples()
+
+    def add_upload(self, corpus: Corpus, findings: tuple[Finding, ...]) -> str:
+        """Keep an uploaded corpus for this session, choose it, and return its identifier."""
+        slug = re.sub(r"[^\w.-]+", "-", corpus.name).strip("-.")[:40] or "corpus"
+        name = f"upload:{slug}.{corpus.hash[:8]}"
+        self.uploads[name] = Upload(corpus, findings)
+        self.set(corpus=name, a="", b="", segment=0, page=1, find="", only=())
+        return name
+
+    @property
+    def corpus(self) -> Corpus | None:
+        """The chosen corpus; None where the address names one that this session does not have."""
+        name = self.view["corpus"]
+        if name in self.uploads:
+            return self.uploads[name].corpus
+        if name in services.samples():
+            return services.sample(name.removeprefix(services.DEMO))
+        return None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the import doctor said of the chosen corpus."""
+        upload = self.uploads.get(self.view["corpus"])
+        return upload.findings if upload else ()
+
+    def systems(self, corpus: Corpus) -> tuple[str, str]:
+        """Systems A and B; the first two of the corpus unless others were chosen. The same one twice if there is only one."""
+        names = list(corpus.systems)
+        first = self.view["a"] if self.view["a"] in names else names[0]
+        others = [name for name in names if name != first] or [first]
+        return first, self.view["b"] if self.view["b"] in names else others[0]
+
+    def metric(self, corpus: Corpus, name: str | None = None) -> Metric:
+        """The chosen metric (or the named one) for the languages of `corpus`.
+
+        Raises
+        ------
+        InputError : an unknown name or bad options.
+        """
+        return services.metric(name or self.view["metric"], corpus.languages)
+
+    # ---- results ----
+
+    def compute(
+        self, key: Hashable, title: str, function: Callable[[Progress], Any], patience: float = PATIENCE, long: bool = False
+    ) -> Outcome:
+        """The result of `function` under `key`: from memory, or from a background job that this call starts.
+
+        Parameters
+        ----------
+        key : decides the result: content hashes, signatures, options.
+        title : what the job is called in the tray.
+        function : does the work; it may not touch the page.
+        patience : seconds to wait for it before the page goes on with progress instead.
+        long : True for runs over a whole corpus that may take minutes; few of them run at a time.
+        """
+        if key in self._results:
+            self._results.move_to_end(key)
+            return Outcome("done", self._results[key], key=key)
+        job = self._jobs.get(key)
+        if job is None:
+            tray = self.long_runs if long else self.page_jobs
+            job = tray.start(title, function, key)
+            self._jobs[key] = job
+            job.wait(patience)
+        return self._settle(key, job)
+
+    def known(self, key: Hashable) -> Any:
+        """The result under `key` if it is there already, else None."""
+        return self._results.get(key)
+
+    def cached(self, key: Hashable, function: Callable[[], Any]) -> Any:
+        """The result of something quick, kept under `key`."""
+        if key not in self._results:
+            self._keep(key, function())
+        return self._results[key]
+
+    def running(self) -> list[Job]:
+        """Jobs that have not ended, the oldest first."""
+        return [job for tray in (self.page_jobs, self.long_runs) for job in tray.list()[::-1] if job.state == "running"]
+
+    def ended(self) -> list[Job]:
+        """Jobs that have ended after more than a moment, the newest first."""
+        return [
+            job
+            for tray in (self.long_runs, self.page_jobs)
+            for job in tray.list()
+            if job.state != "running" and job.elapsed_s > 1.5
+        ]
+
+    def watch(self) -> None:
+        """Note which jobs are running now that the page is drawn."""
+        self._watched = self.running()
+
+    def news(self) -> bool:
+        """True where a job has ended since the page was drawn."""
+        return any(job.state != "running" for job in self._watched)
+
+    def retry(self, key: Hashable) -> None:
+        """Forget a failed or cancelled job, so that the next `compute` starts again."""
+        self._jobs.pop(key, None)
+
+    def _settle(self, key: Hashable, job: Job) -> Outcome:
+        if job.state == "done":
+            self._keep(key, job.result)
+            self._jobs.pop(key, None)
+            return Outcome("done", job.result, key=key)
+        if job.state == "failed":
+            return Outcome("failed", error=job.error or "", job=job, key=key)
+        return Outcome("cancelled" if job.state == "cancelled" else "running", job=job, key=key)
+
+    def _keep(self, key: Hashable, value: Any) -> None:
+        self._results[key] = value
+        while len(self._results) > KEPT_RESULTS:
+            self._results.popitem(last=False)
+
+
+def workspace() -> Workspace:
+    """The workspace of the session that asks."""
+    if STATE_KEY not in st.session_state:
+        st.session_state[STATE_KEY] = Workspace()
+    return st.session_state[STATE_KEY]
+
+
+def under_entry() -> bool:
+    """True where the entry is drawing this page.
+
+    A page file that lies in `pages/` is run by itself when a link to it is the first thing a fresh server is asked for.
+    Then the entry is run from here, and it draws the page.
+    """
+    if workspace().page:
+        return True
+    runpy.run_path(str(ENTRY), run_name="__main__")
+    return False
+
+
+def _among(value: Any, options: Sequence[Any]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(item for item in value if item in options)
+    return value if value in options else (options[0] if options else None)
