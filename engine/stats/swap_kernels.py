@@ -190,7 +190,7 @@ def column_means(rows, columns, a, b, human, sizes, kendall, result):
         own[:] = 0
         for i in range(n):
             tally[:] = 0
-            above = 0
+            above = np.int32(0)
             for j in range(n):
                 sign = np.int32(ranks[i] > ranks[j]) - np.int32(ranks[i] < ranks[j])
                 above += sign

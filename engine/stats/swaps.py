@@ -63,8 +63,10 @@ def _pearson_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differe
 
     def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         moved = [rows.astype(float) @ f for f in fields]
-        one = _pearson(counts, *(s.sum(axis=0) + m for s, m in zip(sums_a, moved)), *human_sums)
-        two = _pearson(counts, *(s.sum(axis=0) - m for s, m in zip(sums_b, moved)), *human_sums)
+        sums_one = [s.sum(axis=0) + m for s, m in zip(sums_a, moved)]
+        sums_two = [s.sum(axis=0) - m for s, m in zip(sums_b, moved)]
+        one = _pearson(counts, sums_one[0], sums_one[1], sums_one[2], *human_sums)
+        two = _pearson(counts, sums_two[0], sums_two[1], sums_two[2], *human_sums)
         swapped = columns.astype(bool)
         return _mean_defined(np.where(swapped, two, one)) - _mean_defined(np.where(swapped, one, two))
 
@@ -89,6 +91,8 @@ def _ranked_union(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool
     def work(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         from engine.stats.swap_kernels import LANES, mixed_kendall, mixed_spearman
 
+        balance: np.ndarray
+        own: np.ndarray
         if kendall:
             balance, tied = np.empty((2, LANES), np.int64), np.empty((2, LANES), np.int64)
             mixed_kendall(rows, columns, *fixed, dense, len(sizes) < n, balance, tied)

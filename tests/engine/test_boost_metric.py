@@ -1,6 +1,9 @@
 """BoostedMetric is a metric like any other: its numbers, its name, its direction, iterated and scored by the scorer."""
 
+import gzip
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine.boost.boost import BoostOptions, boost, calibrate
@@ -26,7 +29,7 @@ SEGMENTS = [
 
 def small_corpus():
     rng = np.random.default_rng(0)
-    words = ["the", "a", "cat", "dog", "house", "tree", "runs", "sits", "eats", "sees", "big", "small", "red", "blue", "quickly", "slowly"]
+    words = SEGMENTS[0].references[0].split() + SEGMENTS[1].references[0].split() + ["big", "small", "red", "blue", "tree"]
     references = [" ".join(rng.choice(words, 10)) for _ in range(24)]
     rows, systems = [], {}
     for place in range(4):
@@ -37,8 +40,6 @@ def small_corpus():
             wrong = sum(a != b for a, b in zip(changed, reference.split()))
             rows.append({"segment": index, "system": f"s{place}", "criterion": "adequacy", "score": -wrong + rng.normal()})
         systems[f"s{place}"] = tuple(texts)
-    import pandas as pd
-
     return Corpus("small", systems, tuple((text,) for text in references), human=pd.DataFrame(rows))
 
 
@@ -203,10 +204,6 @@ def test_system_scores_are_used_where_no_output_has_one():
 
 def test_wmt17_in_groups(data):
     """Language pairs of real data: the original correlation is the known one, and every pair is judged by the others."""
-    import gzip
-
-    import pandas as pd
-
     with gzip.open(data / "mt" / "wmt17" / "wmt17_toen_da_joined.tsv.gz", "rt", encoding="utf-8", newline="\n") as file:
         table = pd.read_csv(file, sep="\t", quoting=3, keep_default_na=False)
     groups, scorer = [], Scorer()

@@ -1,4 +1,4 @@
-"""Permute-both over groups: uniform on null data, small on a planted effect; the swaps against their definition with ties and gaps."""
+"""Permute-both over groups: uniform on null data, small on a planted effect; swaps as by hand, with ties and gaps."""
 
 import numpy as np
 import pytest
