@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from engine.report.page import escape, page
 SHADES = 40
 """Shades on either side of zero; each is one CSS class."""
 
+TONES = tuple(zip(SYSTEM_A, SYSTEM_B, strict=True))  # light: A and B; dark: A and B
 MINUS = "\u2212"
 _EXPLAINERS = {"erasure": "Erasure", "lime": "LIME", "shap": "SHAP"}
 
@@ -30,7 +31,8 @@ _STYLE = """
   white-space: nowrap; unicode-bidi: isolate; }
 .legend { display: flex; flex-wrap: wrap; gap: .35rem; align-items: center; font-size: .8rem; color: var(--soft); }
 .legend i { display: inline-block; width: 1.6rem; height: 1rem; border-radius: .2rem; }
-u { text-decoration: underline 2px; text-underline-offset: .3em; text-decoration-skip-ink: none; } u.minor { text-decoration-style: dashed; }
+u { text-decoration: underline 2px; text-underline-offset: .3em; text-decoration-skip-ink: none; }
+u.minor { text-decoration-style: dashed; }
 """
 
 
@@ -41,7 +43,6 @@ def explanations_page(found: Explanations, corpus: Corpus) -> str:
     error rates too). Errors that the corpus marks are underlined.
     """
     spec = found.metric
-    tones = {name: pair for name, pair in zip(corpus.systems, (SYSTEM_A, SYSTEM_B), strict=False)}
     title = f"{spec.name} word by word: {corpus.name}"
     facts = [
         ("Metric", spec.signature),
@@ -53,7 +54,7 @@ def explanations_page(found: Explanations, corpus: Corpus) -> str:
     sections = [_section(list(entries), found, corpus, marks) for _, entries in groupby(ordered, key=lambda item: item.segment)]
     if not sections:
         sections = ['<p class="soft">There are no explanations.</p>\n']
-    return page(title, "en", facts, sections, _STYLE + _shade_styles() + _tone_styles(list(tones.items()), corpus))
+    return page(title, "en", facts, sections, _STYLE + _shade_styles() + _tone_styles(corpus))
 
 
 def _explainer(found: Explanations) -> str:
@@ -90,7 +91,8 @@ def _entry(
     marks: dict[tuple[int, str, str], list[ErrorSpan]],
 ) -> Iterator[str]:
     explanation, spec = entry.explanation, found.metric
-    score = "no score" if math.isnan(explanation.score) else f"{spec.name} {_number(explanation.score, _places(explanation.score))}"
+    value = explanation.score
+    score = "no score" if math.isnan(value) else f"{spec.name} {_number(value, _places(value))}"
     yield f'<div class="name s{place}">{escape(entry.system)} <span class="soft">{escape(score)}</span></div>\n'
     for note in filter(None, (explanation.undefined, *explanation.notes)):
         yield f'<p class="soft">{escape(note[:1].upper() + note[1:])}.</p>\n'
@@ -122,7 +124,7 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[ErrorSpan]) -> str:
     near = [mark for mark in marks if mark.start < end and mark.end > start]
     cuts = sorted({start, end, *(edge for mark in near for edge in (mark.start, mark.end) if start < edge < end)})
     parts = []
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         covering = [mark for mark in near if mark.start <= left and mark.end >= right]
         piece = escape(text[left:right])
         if covering:
@@ -171,12 +173,11 @@ def _shade_styles() -> str:
     return rules(False) + "@media (prefers-color-scheme: dark){" + rules(True) + "}"
 
 
-def _tone_styles(tones: Sequence[tuple[str, tuple[str, str]]], corpus: Corpus) -> str:
-    """Amber and blue edges for the first two systems of the corpus, where they are two."""
+def _tone_styles(corpus: Corpus) -> str:
+    """Amber and blue edges where the corpus has two systems."""
     if len(corpus.systems) != 2:
         return ""
-    light = "".join(f".s{place}{{border-color:{pair[0]}}}" for place, (_, pair) in enumerate(tones))
-    dark = "".join(f".s{place}{{border-color:{pair[1]}}}" for place, (_, pair) in enumerate(tones))
+    light, dark = ("".join(f".s{place}{{border-color:{tone}}}" for place, tone in enumerate(pair)) for pair in TONES)
     return light + "@media (prefers-color-scheme: dark){" + dark + "}"
 
 

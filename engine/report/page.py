@@ -47,7 +47,7 @@ def page(title: str, language: str, facts: Sequence[tuple[str, str]], body: Iter
 
 
 def escape(text: str) -> str:
-    """Text as HTML shows it: markup is escaped, what HTML cannot hold (control characters, half surrogate pairs) becomes visible."""
+    """Text as HTML shows it: markup is escaped; control characters and half surrogate pairs, which it cannot hold, are shown."""
     if not text.isprintable():
         text = "".join(letter if _allowed(letter) else letter.encode("unicode_escape").decode("ascii") for letter in text)
     return html.escape(text, quote=True)

@@ -96,7 +96,8 @@ class SystemScores:
             "score": np.concatenate([scores for *_, scores in blocks]) if blocks else np.empty(0),
         }
         if with_reasons:
-            columns["reason"] = np.array([why for metric, system, _ in blocks for why in self.reasons[metric][system]], dtype=object)
+            whys = [why for metric, system, _ in blocks for why in self.reasons[metric][system]]
+            columns["reason"] = np.array(whys, dtype=object)
         frame = pd.DataFrame(columns)
         return frame.astype({name: "str" for name in columns if name in ("system", "metric", "reason")})
 

@@ -14,6 +14,9 @@ from engine.stats.swaps import Differences, segment_differences, segment_mean_di
 
 LEVELS = ("segment", "system", "segment-mean")
 ALTERNATIVES = ("greater", "two-sided")
+AT_ONCE = 1024
+"""Resamples between two reports of progress."""
+
 TOLERANCE = 1e-12
 """Permuted values this close to the observed one count as equal: the same numbers summed in another order."""
 
@@ -171,7 +174,7 @@ def _system_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coeffic
 
 def _coins(resamples: int, width: int, rng: np.random.Generator, cost: int) -> Iterator[tuple[int, np.ndarray]]:
     """Fair coins float64[m, width] in pieces, with the number drawn so far; `cost` numbers are held per coin."""
-    step = max(1, CELLS // max(1, width * cost))
+    step = min(AT_ONCE, max(1, CELLS // max(1, width * cost)))
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         yield start + rows, rng.integers(0, 2, size=(rows, width), dtype=np.uint8).astype(float)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+
 from engine.report import colours
 
 SCALES = (colours.diverging, colours.difference, colours.sequential)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+
 from engine.stats import correlation as c
 
 SCIPY = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
+
 from engine.stats import permutation, resampling
 
 
@@ -137,7 +138,8 @@ def test_paired_randomisation_approaches_the_exact_test():
 
 def slow_permute_both(a, b, human, level, coefficient, coins, alternative):
     """The definition, one resample at a time, with scipy's coefficients."""
-    coefficient = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}[coefficient]
+    functions = {"pearson": scipy.stats.pearsonr, "spearman": scipy.stats.spearmanr, "kendall": scipy.stats.kendalltau}
+    coefficient = functions[coefficient]
 
     def measure(m):
         if level == "system":
