@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-LANES = 16
+LANES = 32
 
 
 @njit(cache=True, nogil=True)
@@ -24,20 +24,20 @@ def mixed_kendall(rows, columns, row_of, column_of, cell, of_second, run_ends, d
 
     Parameters
     ----------
-    rows, columns : int32[systems, LANES], int32[segments, LANES], the coins, 0 or 1.
+    rows, columns : [systems, LANES], [segments, LANES], the coins, 0 or 1. Their integer type counts the cells: int16 where it can.
     row_of, column_of : int64[n], where each cell lies.
-    cell, of_second : int64[2n], int32[2n]: both metrics' values in ascending order: their cells, and 1 for the second metric's.
+    cell, of_second : int64[2n], int8[2n]: both metrics' values in ascending order: their cells, and 1 for the second metric's.
     run_ends : int64[runs], where each run of equal values ends.
     dense, human_ties : int64[n], human scores as dense ranks, and whether two of them are equal.
     balance, tied : int64[2, LANES], filled for the first and the second mixture.
     """
     levels = dense.max() + 1
-    tree, either = np.zeros((levels + 1, LANES), np.int32), np.zeros(levels + 1, np.int32)
-    equal, either_equal = np.zeros((levels if human_ties else 1, LANES), np.int32), np.zeros(levels, np.int32)
-    second = np.zeros(LANES, np.int32)
-    lower = np.zeros(LANES, np.int32)
-    total = np.zeros(LANES, np.int32)
-    in_run = np.zeros(LANES, np.int32)
+    tree, either = np.zeros((levels + 1, LANES), rows.dtype), np.zeros(levels + 1, np.int32)
+    equal, either_equal = np.zeros((levels if human_ties else 1, LANES), rows.dtype), np.zeros(levels, np.int32)
+    second = np.zeros(LANES, rows.dtype)
+    lower = np.zeros(LANES, rows.dtype)
+    total = np.zeros(LANES, rows.dtype)
+    in_run = np.zeros(LANES, rows.dtype)
     balance[:] = 0
     tied[:] = 0
     begin = 0
@@ -67,8 +67,9 @@ def mixed_kendall(rows, columns, row_of, column_of, cell, of_second, run_ends, d
                 _add_first(in_run, second)
             _add(total, in_run)
             for l in range(LANES):
-                rest = end - begin - in_run[l]
-                tied[0, l] += in_run[l] * (in_run[l] - 1) // 2
+                owned = np.int64(in_run[l])
+                rest = end - begin - owned
+                tied[0, l] += owned * (owned - 1) // 2
                 tied[1, l] += rest * (rest - 1) // 2
         begin = end
 
@@ -80,7 +81,7 @@ def mixed_spearman(rows, columns, row_of, column_of, cell, of_second, run_ends, 
     Parameters as in `mixed_kendall`; `centred` float64[n]; product, square : float64[2, LANES], filled.
     """
     n = len(row_of)
-    second = np.zeros(LANES, np.int32)
+    second = np.zeros(LANES, rows.dtype)
     place = np.zeros(LANES)
     in_run = np.zeros(LANES)
     human = np.zeros(LANES)
@@ -134,9 +135,9 @@ def _add_first(sums, second):
 def _add_balance(balance, second, lower, equal, total, either_lower, either_equal, either_total):
     """Pairs with all values before: those with a lower human score less those with a higher one, for the mixture that owns it."""
     first, other = balance[0], balance[1]
-    either = 2 * either_lower + either_equal - either_total
+    either = np.int32(2 * either_lower + either_equal - either_total)
     for l in range(LANES):
-        own = 2 * lower[l] + equal[l] - total[l]
+        own = 2 * np.int32(lower[l]) + np.int32(equal[l]) - np.int32(total[l])
         first[l] += (1 - second[l]) * own
         other[l] += second[l] * (either - own)
 

@@ -84,7 +84,7 @@ def _ranked_union(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool
     _, dense, sizes = np.unique(human[row_of, column_of], return_inverse=True, return_counts=True)
     average = (np.cumsum(sizes) - (sizes - 1) / 2)[dense]
     centred = average - average.mean()
-    fixed = (row_of, column_of, order % n, (order >= n).astype(np.int32), run_ends)
+    fixed = (row_of, column_of, order % n, (order >= n).astype(np.int8), run_ends)
     pairs = n * (n - 1) / 2
     human_pairs = pairs - (sizes * (sizes - 1) / 2).sum()
 
@@ -105,7 +105,7 @@ def _ranked_union(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool
             values = balance / np.sqrt(own) / np.sqrt(human_own)
         return values[0] - values[1]
 
-    return _in_lanes(work)
+    return _in_lanes(work, np.int16 if n < np.iinfo(np.int16).max else np.int32)
 
 
 def _ranked_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool) -> Differences:
@@ -128,22 +128,22 @@ def _ranked_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bo
         column_means(rows, columns, ranks_a, ranks_b, ranks_human, sizes, kendall, result)
         return result
 
-    return _in_lanes(work)
+    return _in_lanes(work, np.int32)
 
 
-def _in_lanes(work: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Differences:
-    """Give a kernel its resamples `LANES` at a time, as int32[systems, LANES] and int32[segments, LANES]."""
+def _in_lanes(work: Differences, kind: type) -> Differences:
+    """Give a kernel its resamples `LANES` at a time, as [systems, LANES] and [segments, LANES] of one integer type."""
 
     def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         from engine.stats.swap_kernels import LANES
 
         m = len(rows)
-        lanes = [np.zeros((part.shape[1], LANES), np.int32) for part in (rows, columns)]
+        lanes = [np.zeros((part.shape[1], LANES), kind) for part in (rows, columns)]
         for lane, part in zip(lanes, (rows, columns)):
             lane[:, :m] = part.T
         return work(*lanes)[:m]
 
-    return _in_threads(differences, 16)
+    return _in_threads(differences, 32)
 
 
 def _in_threads(work: Differences, size: int) -> Differences:

@@ -98,6 +98,17 @@ def test_swapping_by_the_kernel_equals_swapping_by_hand(coefficient, level, ties
     assert delta == pytest.approx(np.subtract(*difference(np.zeros(5), np.zeros(24))), abs=1e-12)
 
 
+@pytest.mark.parametrize("coefficient", ["kendall", "spearman"])
+def test_more_cells_than_a_short_integer_counts(coefficient):
+    rng = np.random.default_rng(7)
+    human = np.round(rng.normal(size=(180, 190)), 1)
+    a, b = human + rng.normal(size=human.shape), human + rng.normal(size=human.shape)
+    delta, _ = permuted_differences(a, b, human, "segment", coefficient, 1, rng)
+    assert delta == pytest.approx(
+        segment_level(a, human, coefficient).value - segment_level(b, human, coefficient).value, abs=1e-9
+    )
+
+
 def test_parts_of_one_corpus_are_swapped_together():
     whole = null_pair(np.random.default_rng(6), segments=30)
     coins = np.random.default_rng([0, whole.corpus]).integers(0, 2, size=(99, 36), dtype=np.uint8)
