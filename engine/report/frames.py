@@ -94,7 +94,9 @@ def read_frame(path: Path) -> pd.DataFrame:
         texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
         return frame.assign(**{name: frame[name].map(_unmarked, na_action="ignore") for name in texts})
     text = path.read_text(encoding="utf-8")
-    return pd.DataFrame(json.loads(text) if suffix == ".json" else [json.loads(line) for line in text.split("\n") if line])
+    records = json.loads(text) if suffix == ".json" else [json.loads(line) for line in text.split("\n") if line]
+    names = list(dict.fromkeys(chain.from_iterable(records)))
+    return pd.DataFrame({name: _series([record.get(name) for record in records]) for name in names})
 
 
 def _write(frames: Frames, suffix: str, file: Any) -> None:
@@ -177,6 +179,14 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and np.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def _series(values: list[Any]) -> pd.Series:
+    """Values as pandas keeps them best; half a surrogate pair, which that form cannot hold, stays a plain object."""
+    try:
+        return pd.Series(values)
+    except UnicodeEncodeError:
+        return pd.Series(values, dtype="object")
 
 
 def _values(column: pd.Series) -> list[Any]:

@@ -33,6 +33,7 @@ _STYLE = """
 .legend i { display: inline-block; width: 1.6rem; height: 1rem; border-radius: .2rem; }
 u { text-decoration: underline 2px; text-underline-offset: .3em; text-decoration-skip-ink: none; }
 u.minor { text-decoration-style: dashed; }
+u.gap { text-decoration: none; } u.gap::before { content: "\\2038"; font-weight: 700; }
 """
 
 
@@ -114,25 +115,35 @@ def _words(side: SideImportances, limit: float, higher_is_better: bool, marks: S
         text = _pieces(side.text, word.start, word.end, marks)
         yield f'<span class="w {shade}" tabindex="0" data-v="{shown}" title="{shown}">{text}</span>'
         done = word.end
-    yield _pieces(side.text, done, len(side.text), marks)
+    yield _pieces(side.text, done, len(side.text), marks, last=True)
     if not side.text:
         yield '<span class="soft">(empty)</span>'
 
 
-def _pieces(text: str, start: int, end: int, marks: Sequence[ErrorSpan]) -> str:
-    """The text from `start` to `end`, marked errors underlined."""
-    near = [mark for mark in marks if mark.start < end and mark.end > start]
+def _pieces(text: str, start: int, end: int, marks: Sequence[ErrorSpan], last: bool = False) -> str:
+    """The text from `start` to `end`, marked errors underlined; a caret where something is missing."""
+    near = [mark for mark in marks if mark.start <= end and mark.end >= start]
     cuts = sorted({start, end, *(edge for mark in near for edge in (mark.start, mark.end) if start < edge < end)})
     parts = []
     for left, right in pairwise(cuts):
+        parts.append(_gap([mark for mark in near if mark.start == mark.end == left]))
         covering = [mark for mark in near if mark.start <= left and mark.end >= right]
         piece = escape(text[left:right])
         if covering:
-            what = "; ".join(" ".join(filter(None, (mark.category, mark.severity, mark.note))) for mark in covering)
             minor = ' class="minor"' if all(mark.severity.lower() == "minor" for mark in covering) else ""
-            piece = f'<u{minor} title="{escape(what)}">{piece}</u>'
+            piece = f'<u{minor} title="{_described(covering)}">{piece}</u>'
         parts.append(piece)
+    if last:
+        parts.append(_gap([mark for mark in near if mark.start == mark.end == len(text)]))
     return "".join(parts)
+
+
+def _gap(missing: Sequence[ErrorSpan]) -> str:
+    return f'<u class="gap" title="{_described(missing)}"></u>' if missing else ""
+
+
+def _described(marks: Sequence[ErrorSpan]) -> str:
+    return escape("; ".join(" ".join(filter(None, (mark.category, mark.severity, mark.note))) for mark in marks))
 
 
 def _marks(spans: Iterable[ErrorSpan]) -> dict[tuple[int, str, str], list[ErrorSpan]]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,12 +79,13 @@ class SystemScores:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per metric and system, with `COLUMNS`."""
-        return pd.DataFrame([[getattr(row, name) for name in COLUMNS] for row in self.rows], columns=list(COLUMNS))
+        return pd.DataFrame({name: _series([getattr(row, name) for row in self.rows]) for name in COLUMNS})
 
     def undefined_frame(self) -> pd.DataFrame:
         """Why segments do not count: system, metric, reason, count. Empty where all count."""
         rows = [(row.system, row.metric, why, count) for row in self.rows for why, count in row.undefined.items()]
-        return pd.DataFrame(rows, columns=["system", "metric", "reason", "count"])
+        names = ("system", "metric", "reason", "count")
+        return pd.DataFrame({name: _series([row[place] for row in rows]) for place, name in enumerate(names)})
 
     def segment_frame(self, with_reasons: bool = False) -> pd.DataFrame:
         """One row per metric, system and segment, with `SEGMENT_COLUMNS`, and `reason` for undefined scores if asked for."""
@@ -91,15 +93,14 @@ class SystemScores:
         lengths = [len(scores) for *_, scores in blocks]
         columns = {
             "segment": np.concatenate([np.arange(length) for length in lengths]) if blocks else np.empty(0, dtype=np.int64),
-            "system": np.repeat(np.array([system for _, system, _ in blocks], dtype=object), lengths),
-            "metric": np.repeat(np.array([metric for metric, *_ in blocks], dtype=object), lengths),
+            "system": _texts(np.repeat(np.array([system for _, system, _ in blocks], dtype=object), lengths)),
+            "metric": _texts(np.repeat(np.array([metric for metric, *_ in blocks], dtype=object), lengths)),
             "score": np.concatenate([scores for *_, scores in blocks]) if blocks else np.empty(0),
         }
         if with_reasons:
             whys = [why for metric, system, _ in blocks for why in self.reasons[metric][system]]
-            columns["reason"] = np.array(whys, dtype=object)
-        frame = pd.DataFrame(columns)
-        return frame.astype({name: "str" for name in columns if name in ("system", "metric", "reason")})
+            columns["reason"] = _texts(whys)
+        return pd.DataFrame(columns)
 
 
 def score_systems(
@@ -143,6 +144,18 @@ def score_systems(
             rows.append(_row(metric, name, of[name], whys[metric.spec.id][name], resampled[metric.spec.id][name]))
     progress(1.0, 1.0)
     return SystemScores(tuple(rows), statistics, segments, whys)
+
+
+def _series(values: list[Any]) -> pd.Series:
+    return _texts(values) if not values or isinstance(values[0], str) else pd.Series(values)
+
+
+def _texts(values: Sequence[str | None] | np.ndarray) -> pd.Series:
+    """Texts as pandas keeps them best; half a surrogate pair (from a file name), which that form cannot hold, stays an object."""
+    try:
+        return pd.Series(values, dtype="str")
+    except UnicodeEncodeError:
+        return pd.Series(values, dtype="object")
 
 
 def _resample(

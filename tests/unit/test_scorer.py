@@ -337,6 +337,13 @@ def test_a_corpus_without_segments_or_metrics():
     assert score_systems(Corpus(name="c", systems={}), [Length()], Scorer()).segment_frame().empty
 
 
+def test_any_name_of_a_system_will_do():
+    odd = Corpus(name="c", systems={"sys\udcff": ("a", None)}, references=(("r",), ("r",)))
+    found = score_systems(odd, [Length()], Scorer())
+    frames = found.to_frame(), found.segment_frame(with_reasons=True), found.undefined_frame()
+    assert all(set(frame["system"]) == {"sys\udcff"} for frame in frames)
+
+
 def test_scoring_systems_reports_progress_and_stops():
     seen = []
     score_systems(corpus(), [Length(), Ratio()], Scorer(), progress=lambda done, total: seen.append(done / total))
