@@ -13,8 +13,8 @@ from numba import njit
 
 RESTART = 64  # steps of the running product after which the powers are taken afresh, so that rounding does not pile up
 CONSTANT_SCORE = 1  # reason code: see engine.boost.grid.REASONS
-_MIN_EXPONENT = -290
-_POWERS_OF_TEN = np.array([10.0**k for k in range(300)])
+_POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(300)])
+_POWERS_BELOW = np.array([float(f"1e{k}") for k in range(-12, 11)])
 _DECIMAL_EXPONENT = np.array([math.floor((k - 1023) * math.log10(2.0)) for k in range(2048)], dtype=np.int64)
 
 
@@ -131,10 +131,39 @@ def round_all(values):
 
 
 @njit(cache=True, nogil=True)
-def _sort_from_last(order, keys, scores):
-    """Sort by `scores` starting from the order of the neighbouring cell; from scratch when that costs more."""
+def _combine(scores, aggregates, w, combined):
+    """w · score + (1 - w) · aggregate, made comparable as if rounded to 10 significant digits.
+
+    Where all values lie within one power of ten they are left multiplied by it, which saves the division and changes no order.
+    """
+    low = np.inf
+    high = -np.inf
+    for i in range(len(scores)):
+        value = w * scores[i] + (1.0 - w) * aggregates[i]
+        combined[i] = value
+        low = min(low, value)
+        high = max(high, value)
+    for exponent in range(-12, 10):
+        if _POWERS_BELOW[exponent + 12] <= low and high < _POWERS_BELOW[exponent + 13]:
+            scale = _POWERS_OF_TEN[9 - exponent]
+            for i in range(len(scores)):
+                combined[i] = np.rint(combined[i] * scale)
+            return
+    for i in range(len(scores)):
+        combined[i] = round_digits(combined[i])
+
+
+@njit(cache=True, nogil=True)
+def _sort_from_last(order, keys, scores, human):
+    """Sort by `scores` starting from the order of the neighbouring cell; from scratch when that costs more.
+
+    Returns
+    -------
+    What the moves change in `_order_balance` of the whole order, and whether it was sorted from scratch.
+    """
     n = len(order)
     budget = 24 * n
+    change = 0
     for j in range(n):
         keys[j] = scores[order[j]]
     for j in range(1, n):
@@ -142,8 +171,11 @@ def _sort_from_last(order, keys, scores):
         if keys[j - 1] <= key:
             continue
         item = order[j]
+        rank = human[item]
         i = j - 1
         while i >= 0 and keys[i] > key:
+            passed = human[order[i]]
+            change += np.int64(passed > rank) - np.int64(passed < rank)
             keys[i + 1] = keys[i]
             order[i + 1] = order[i]
             i -= 1
@@ -154,44 +186,60 @@ def _sort_from_last(order, keys, scores):
             order[:] = np.argsort(scores)
             for k in range(n):
                 keys[k] = scores[order[k]]
-            return
+            return 0, True
+    return 2 * change, False
 
 
 @njit(cache=True, nogil=True)
-def _kendall(order, keys, human, counts, tree):
-    """Tau-b's numerator (concordant less discordant pairs) and the number of pairs that the scores tie.
+def _order_balance(order, human, counts, tree):
+    """Pairs in which the later item has the higher human rank, less those in which it has the lower one.
 
-    `human` are dense ranks 0 … len(counts) - 1; `tree` is a Fenwick tree over them.
+    `human` are dense ranks 0 … len(counts) - 1; `tree` is a Fenwick tree over them. Short stretches are compared directly.
     """
     n = len(order)
+    balance = 0
+    if n <= 24:
+        for j in range(1, n):
+            rank = human[order[j]]
+            for i in range(j):
+                before = human[order[i]]
+                balance += np.int64(before < rank) - np.int64(before > rank)
+        return balance
     counts[:] = 0
     tree[:] = 0
     size = len(counts)
+    for j in range(n):
+        rank = human[order[j]]
+        lower = 0
+        i = rank
+        while i > 0:
+            lower += tree[i]
+            i &= i - 1
+        balance += 2 * lower + counts[rank] - j
+        counts[rank] += 1
+        i = rank + 1
+        while i <= size:
+            tree[i] += 1
+            i += i & -i
+    return balance
+
+
+@njit(cache=True, nogil=True)
+def _tie_balance(order, keys, human, counts, tree):
+    """The part of `_order_balance` that lies within runs of equal scores, and the number of pairs there."""
+    n = len(order)
     balance = 0
-    tied = 0
+    pairs = 0
     begin = 0
     while begin < n:
         end = begin + 1
         while end < n and keys[end] == keys[begin]:
             end += 1
-        for j in range(begin, end):
-            rank = human[order[j]]
-            lower = 0
-            i = rank
-            while i > 0:
-                lower += tree[i]
-                i &= i - 1
-            balance += 2 * lower + counts[rank] - begin
-        for j in range(begin, end):
-            rank = human[order[j]]
-            counts[rank] += 1
-            i = rank + 1
-            while i <= size:
-                tree[i] += 1
-                i += i & -i
-        tied += (end - begin) * (end - begin - 1) // 2
+        if end - begin > 1:
+            balance += _order_balance(order[begin:end], human, counts, tree)
+            pairs += (end - begin) * (end - begin - 1) // 2
         begin = end
-    return balance, tied
+    return balance, pairs
 
 
 @njit(cache=True, nogil=True)
@@ -237,18 +285,19 @@ def rank_surface(scores, aggregates, weights, dense, centred, kendall, result, r
     combined = np.empty(n)
     keys = np.empty(n)
     order = np.argsort(scores)
+    balance = _order_balance(order, dense, counts, tree)  # of the order as it stands, ties included
     for k in range(len(weights)):
         w = weights[k]
         for row in range(len(aggregates)):
-            for i in range(n):
-                combined[i] = round_digits(w * scores[i] + (1.0 - w) * aggregates[row, i])
-            _sort_from_last(order, keys, combined)
+            _combine(scores, aggregates[row], w, combined)
+            change, afresh = _sort_from_last(order, keys, combined, dense)
+            balance = _order_balance(order, dense, counts, tree) if afresh and kendall else balance + change
             if keys[0] == keys[n - 1]:
                 result[row, k] = np.nan
                 reasons[row, k] = CONSTANT_SCORE
             elif kendall:
-                balance, tied = _kendall(order, keys, dense, counts, tree)
-                tau = balance / math.sqrt(pairs - tied) / math.sqrt(human_pairs)
+                within, tied = _tie_balance(order, keys, dense, counts, tree)
+                tau = (balance - within) / math.sqrt(pairs - tied) / math.sqrt(human_pairs)
                 result[row, k] = min(1.0, max(-1.0, tau))
             else:
                 rho = _spearman(order, keys, centred, spread)
