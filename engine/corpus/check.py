@@ -1,0 +1,18 @@
+"""Findings as a table, for the command `check` and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from engine.corpus.types import Finding
+
+COLUMNS = ("kind", "file", "line", "message", "remedy", "severity")
+
+
+def findings_frame(findings: Sequence[Finding]) -> pd.DataFrame:
+    """One row per finding, in the order given, with the columns of `COLUMNS`; `line` is missing where none is known."""
+    frame = pd.DataFrame([[getattr(finding, column) for column in COLUMNS] for finding in findings], columns=list(COLUMNS))
+    frame["line"] = frame["line"].astype("Int64")
+    return frame

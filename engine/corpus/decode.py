@@ -1,0 +1,156 @@
+"""From bytes to lines: encodings, byte order marks and line ends, with everything unusual reported."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from itertools import islice
+
+from engine.corpus.findings import Findings, refuse
+
+_MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
+    (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
+    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
+)
+_LEGACY = [
+    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r",
+    "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp874", "latin_1",
+]  # fmt: skip
+_SAVE = "Save the file as UTF-8."
+
+
+def decode(data: bytes, file: str, findings: Findings) -> str:
+    """Decode a text file and report its encoding where it is not plain UTF-8.
+
+    A byte order mark at the start is removed; nothing else is. Invalid bytes become U+FFFD.
+    """
+    for mark, encoding, title in _MARKS:
+        if data.startswith(mark) and not (title == "UTF-32" and (len(data) % 4 or not _decodes(data[4:], encoding))):
+            severity = "note" if title == "UTF-8" else "warning"
+            findings.add("bom", file, f"The file begins with a byte order mark ({title}); it is not part of the text.",
+                         "Nothing needs to be done." if title == "UTF-8" else _SAVE, 1, severity)  # fmt: skip
+            return _damaged(data[len(mark) :], encoding, file, findings)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _not_utf8(data, file, findings)
+    wide = _utf16_without_mark(data)
+    if wide:
+        findings.add("encoding", file, "The file is UTF-16 without a byte order mark.", _SAVE, 1)
+        return _damaged(data, wide, file, findings)
+    return text
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Split at "\n" and at nothing else, dropping one "\r" before it. A final "\n" ends the last line; it does not begin another."""
+    if not text:
+        return []
+    lines = text.split("\n")
+    last = lines.pop()
+    if "\r\n" in text:
+        lines = [line[:-1] if line.endswith("\r") else line for line in lines]
+    if last:
+        lines.append(last)
+    return lines
+
+
+def report_newlines(text: str, file: str, findings: Findings) -> None:
+    """Report line ends that are not "\\n", and carriage returns that end no line."""
+    returns = text.count("\r")
+    if not returns:
+        return
+    pairs, ends = text.count("\r\n"), text.count("\n")
+    if pairs and pairs < ends:
+        carried = [line.endswith("\r") for line in text.split("\n")[:-1]]
+        line = carried.index(not carried[0]) + 1
+        message = f"{pairs:,} lines end in CRLF and {ends - pairs:,} in LF, mixed from line {line} on; both were read as line ends."
+        findings.add("newlines", file, message, "Convert the file to one kind of line end.", line)
+    elif pairs:
+        findings.note("newlines", file, "Lines end in CRLF; the carriage returns are not part of the text.")
+    if returns > pairs:
+        places = [text.count("\n", 0, match.start()) + 1 for match in islice(re.finditer(r"\r(?!\n)", text), 6)]
+        hint = " All line ends of the file may be of this kind." if not ends else ""
+        findings.lines("lone-cr", file, places, "{count} carriage returns stand without a line feed ({lines}); they were kept inside the text." + hint,
+                       "Replace them by spaces, or by line feeds where they are meant to end a line.", total=returns - pairs)  # fmt: skip
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    """UTF-16 of mostly Latin text is valid UTF-8 with a NUL at every other byte."""
+    if len(data) < 16 or len(data) % 2 or data.count(0) < len(data) * 0.4:
+        return None
+    for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if data[offset::2].count(0) > 0.8 * (len(data) // 2) and not data[1 - offset :: 2].count(0) and _decodes(data, encoding):
+            return encoding
+    return None
+
+
+def _damaged(data: bytes, encoding: str, file: str, findings: Findings) -> str:
+    """Decode; where bytes are invalid put U+FFFD and say on which lines."""
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        pass
+    if encoding == "utf-8":
+        marked = data.decode("utf-8", "surrogateescape")
+        spots = [match.start() for match in re.finditer("[\udc80-\udcff]+", marked)]
+    else:
+        marked = data.decode(encoding, "replace")
+        spots = [match.start() for match in re.finditer("\ufffd", marked)]
+    lines = sorted({marked.count("\n", 0, spot) + 1 for spot in spots[:1000]})
+    findings.lines("invalid-bytes", file, lines, "Bytes that are not valid " + encoding.upper() + " stand in {lines}; each became U+FFFD (�).",
+                   "Restore these lines from the original file, or save the file as UTF-8 again.")  # fmt: skip
+    return data.decode(encoding, "replace")
+
+
+def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
+    """Damaged UTF-8, or another encoding? Text that is mostly valid UTF-8 sequences is the first."""
+    marked = data.decode("utf-8", "surrogateescape")
+    invalid = len(re.findall("[\udc80-\udcff]", marked))
+    valid = sum(1 for _ in re.finditer("[^\x00-\x7f\udc80-\udcff]", marked))
+    if valid > invalid:
+        return _damaged(data, "utf-8", file, findings)
+    encoding = _legacy_encoding(data)
+    text = data.decode(encoding, "replace")
+    line = next((number for number, part in enumerate(data.split(b"\n"), 1) if not part.isascii()), 1)
+    findings.add("encoding", file, f"The file is not UTF-8; it was read as {_title(encoding)}, judging by its letters (first in line {line}).",
+                 f"Check the letters beyond ASCII; {_SAVE[0].lower()}{_SAVE[1:]}", line)  # fmt: skip
+    return text
+
+
+def _legacy_encoding(data: bytes) -> str:
+    """The likeliest encoding of text that is not UTF-8; Windows-1252 where several fit equally well."""
+    from charset_normalizer import from_bytes
+
+    sample = b"\n".join(islice((line for line in data.split(b"\n") if not line.isascii()), 400))[:40_000]
+    sample = sample[: sample.rfind(b"\n")] if len(sample) == 40_000 and b"\n" in sample else sample
+    matches = [m for m in from_bytes(sample, cp_isolation=_LEGACY, enable_fallback=False) if _decodes(data, m.encoding)]
+    if not matches:
+        return "cp1252" if _decodes(data, "cp1252") else "latin_1"
+    best = matches[0]
+    western = [m for m in matches if m.encoding == "cp1252"]
+    if western and (western[0].chaos, -western[0].coherence) <= (best.chaos, -best.coherence):
+        return "cp1252"
+    if _decodes(sample, "cp1252") and sample.decode("cp1252") == sample.decode(best.encoding):
+        return "cp1252"
+    return best.encoding
+
+
+def _title(encoding: str) -> str:
+    return {"cp1252": "Windows-1252", "latin_1": "ISO 8859-1"}.get(encoding, encoding.upper().replace("CP125", "Windows-125"))
+
+
+def require_text(data: bytes, file: str) -> None:
+    """Refuse an empty file."""
+    if not data:
+        raise refuse("empty-file", file, "The file is empty.", "Give a file that holds at least one line.")

@@ -1,0 +1,242 @@
+"""TSV and CSV: which delimiter, which quoting, where the header is; rows of the wrong width are refused with their line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.corpus.decode import split_lines
+from engine.corpus.findings import Findings, listed, refuse
+from engine.corpus.grid import Grid, find_header, make_grid, number, shown
+from engine.corpus.names import known, role_of, sure
+
+_DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
+_SAMPLE = 400
+
+
+@dataclass
+class Rows:
+    """Records of a delimited file: cells, the line where each begins, and what the quotes did."""
+
+    cells: list[list[str]]
+    lines: list[int]
+    broken: list[int]  # lines with a closing quote in the middle of a cell, or an opening quote that is never closed
+    escaped: int = 0  # quoted cells that needed their quotes: a delimiter, a line break or a doubled quote inside
+    wrapped: int = 0  # quoted cells that did not
+
+    @cached_property
+    def widths(self) -> Counter[int]:
+        """How many rows have how many cells."""
+        return Counter(map(len, self.cells))
+
+    @property
+    def width(self) -> int:
+        """The commonest number of cells."""
+        return self.widths.most_common(1)[0][0] if self.cells else 0
+
+    @property
+    def agreement(self) -> float:
+        """The share of rows with the commonest number of cells."""
+        return self.widths[self.width] / len(self.cells) if self.cells else 0.0
+
+
+def read_delimited(text: str, file: str, findings: Findings) -> Grid | None:
+    """Read a delimited table; None where the text is no table.
+
+    Raises
+    ------
+    Refused : rows with too few or too many cells, a quote that is never closed, a header without rows.
+    """
+    lines = split_lines(text)
+    skipped = 0
+    hint = re.match(r"sep=(.)$", lines[0].strip()) if lines else None
+    if hint:
+        lines[0] = ""
+    delimiter = hint[1] if hint else choose_delimiter(lines, file)
+    if delimiter is None:
+        return None
+    rows = _parse_best(lines, delimiter, file, findings)
+    header = find_header(rows.cells)
+    if header:
+        skipped = header
+        findings.note("title-rows", file, f"{skipped} rows above the header (line {rows.lines[header]}) were taken for a title.")
+    cells, kept_lines = rows.cells[skipped:], rows.lines[skipped:]
+    cells = _even_out(cells, kept_lines, 0 if header is not None else None, file, delimiter, rows, findings)
+    if len(cells) <= (header is not None):
+        raise refuse("no-rows", file, "The table has a header but no rows.", "Give a table with at least one row.", kept_lines[0] if kept_lines else 1)
+    reader = "TSV" if delimiter == "\t" else "CSV"
+    return make_grid(file, reader, cells, kept_lines, None if header is None else 0, findings)
+
+
+def choose_delimiter(lines: Sequence[str], file: str) -> str | None:
+    """The character that cuts the lines into columns; None where the file looks like plain text."""
+    sample = [line for line in lines[: 4 * _SAMPLE] if line.strip()][:_SAMPLE]
+    suffix = re.search(r"\.(tsv|csv|tab)(\.gz)?$", file.lower())
+    best, best_rank = None, (0, 0.0, 0)
+    for delimiter in _DELIMITERS:
+        if not any(delimiter in line for line in sample[:50]):
+            continue
+        rows = max((parse_raw(sample, delimiter), parse_quoted(sample, delimiter)), key=lambda parsed: parsed.agreement)
+        if rows.width < 2:
+            continue
+        names = max((_names_in(row) for row in rows.cells[:15]), default=0)
+        firm = rows.agreement >= (0.6 if suffix else 0.9) and (delimiter == "\t" or suffix or names >= 2)
+        if not firm and not (names >= 2 and rows.agreement >= 0.5):
+            continue
+        rank = (names, rows.agreement, rows.width)
+        if best is None or rank > best_rank:
+            best, best_rank = delimiter, rank
+    if best is None and suffix and sample and known(sample[0]) and len(sample) > 1:
+        return "," if suffix[1] == "csv" else "\t"  # one column under a known name
+    return best
+
+
+def _names_in(row: Sequence[str]) -> int:
+    names = [cell for cell in row if known(cell)]
+    return len(names) if any(map(sure, names)) else 0
+
+
+def parse_raw(lines: Sequence[str], delimiter: str) -> Rows:
+    """Cut at every delimiter; quotes are ordinary characters."""
+    cells, numbers = [], []
+    for number_, line in enumerate(lines, 1):
+        if delimiter in line or line.strip():
+            cells.append(line.split(delimiter))
+            numbers.append(number_)
+    return Rows(cells, numbers, [])
+
+
+def parse_quoted(lines: Sequence[str], delimiter: str) -> Rows:
+    """Cut at delimiters outside of quoted cells; a quoted cell may hold delimiters, line breaks and doubled quotes."""
+    rows = Rows([], [], [])
+    index = 0
+    while index < len(lines):
+        line, start = lines[index], index
+        if '"' not in line:
+            if delimiter in line or line.strip():
+                rows.cells.append(line.split(delimiter))
+                rows.lines.append(start + 1)
+            index += 1
+            continue
+        record, index = _quoted_record(lines, index, delimiter, rows)
+        rows.cells.append(record)
+        rows.lines.append(start + 1)
+    return rows
+
+
+def _quoted_record(lines: Sequence[str], index: int, delimiter: str, rows: Rows) -> tuple[list[str], int]:
+    """One record that holds a quote, and the index of the line after it."""
+    record: list[str] = []
+    line, position, start = lines[index], 0, index
+    while True:
+        if line.startswith('"', position):
+            text, line, position, index, closed = _quoted_cell(lines, index, line, position + 1)
+            end = line.find(delimiter, position)
+            rest = line[position:] if end < 0 else line[position:end]
+            if not closed or rest.strip():
+                rows.broken.append(start + 1)
+            elif delimiter in text or "\n" in text or '"' in text:
+                rows.escaped += 1
+            else:
+                rows.wrapped += 1
+            record.append(text + rest)
+        else:
+            end = line.find(delimiter, position)
+            record.append(line[position:] if end < 0 else line[position:end])
+        if end < 0:
+            return record, index + 1
+        position = end + 1
+
+
+def _quoted_cell(lines: Sequence[str], index: int, line: str, position: int) -> tuple[str, str, int, int, bool]:
+    """The content of a quoted cell; the line, position and index after its closing quote; whether there was one."""
+    pieces: list[str] = []
+    while True:
+        quote = line.find('"', position)
+        if quote < 0:
+            pieces.append(line[position:])
+            if index + 1 >= len(lines):
+                return "".join(pieces), line, len(line), index, False
+            index += 1
+            line, position = lines[index], 0
+            pieces.append("\n")
+        elif line.startswith('""', quote):
+            pieces.append(line[position : quote + 1])
+            position = quote + 2
+        else:
+            pieces.append(line[position:quote])
+            return "".join(pieces), line, quote + 1, index, True
+
+
+def _parse_best(lines: Sequence[str], delimiter: str, file: str, findings: Findings) -> Rows:
+    """Parse with or without quoting, whichever the file means."""
+    opening = '"' in "\n".join(lines[:1]) or any(line.startswith('"') or delimiter + '"' in line for line in lines)
+    raw = parse_raw(lines, delimiter)
+    if not opening:
+        return raw
+    quoted = parse_quoted(lines, delimiter)
+    all_quoted = bool(quoted.cells) and quoted.lines[0] <= len(lines) and lines[quoted.lines[0] - 1].startswith('"') and not quoted.broken
+    if delimiter == "\t":
+        # a sentence in quotation marks is not a quoted cell: quoting needs a sign that the quotes were needed
+        meant = not quoted.broken and (quoted.escaped > 0 or all_quoted) and quoted.agreement >= raw.agreement
+    else:
+        meant = not quoted.broken or quoted.agreement > raw.agreement
+    if not meant:
+        findings.note("quotes", file, "Quotation marks were read as part of the text, not as quoting of cells.",
+                      "If cells are quoted, double every quotation mark inside of them.", quoted.broken[0] if quoted.broken else None)  # fmt: skip
+        return raw
+    if quoted.broken:
+        findings.lines("quotes", file, quoted.broken, "A quotation mark is unbalanced in {lines}; the text may be cut wrongly there.",
+                       "Double the quotation marks inside quoted cells.")  # fmt: skip
+    return quoted
+
+
+def _even_out(
+    cells: list[list[str]], lines: list[int], header: int | None, file: str, delimiter: str, rows: Rows, findings: Findings
+) -> list[list[str]]:
+    """Make all rows equally long; refuse the table where that cannot be done without guessing."""
+    counts = Counter(map(len, cells))
+    if len(counts) == 1:
+        return cells
+    body = cells[1:] if header is not None else cells
+    width = len(cells[0]) if header is not None else rows.width
+    if header is not None and body and width == Counter(map(len, body)).most_common(1)[0][0] - 1:
+        cells[0] = ["row", *cells[0]]  # R leaves the column of row names without a name
+        width += 1
+    while header is not None and width > 1 and not cells[0][width - 1].strip() and all(len(row) < width or not row[width - 1].strip() for row in body):
+        width -= 1
+    short: list[int] = []
+    wrong: list[int] = []
+    for index, row in enumerate(cells):
+        if len(row) > width and not any(cell.strip() for cell in row[width:]):
+            cells[index] = row = row[:width]
+        if len(row) > width:
+            wrong.append(index)
+        elif len(row) < width:
+            short.append(index)
+    if short and not wrong and all(_may_be_empty(cells, column) for column in range(min(len(cells[index]) for index in short), width)):
+        findings.lines("short-rows", file, [lines[index] for index in short], "{count} rows have fewer cells than the header ({lines}); the cells at their end were taken as missing.",
+                       "Write empty cells out.")  # fmt: skip
+        for index in short:
+            cells[index] = cells[index] + [""] * (width - len(cells[index]))
+        short = []
+    bad = sorted(wrong + short)
+    if bad:
+        first = bad[0]
+        what = f"{len(bad):,} rows have" if len(bad) > 1 else "A row has"
+        name = _DELIMITERS.get(delimiter, repr(delimiter))
+        raise refuse("ragged-rows", file, f"{what} another number of cells than the table ({width}): {listed([lines[index] for index in bad])}; line {lines[first]} has {len(cells[first])}.",
+                     f"A {name} or a line break may stand inside a text: quote such cells, or replace the character.", lines[first])  # fmt: skip
+    return cells
+
+
+def _may_be_empty(cells: Sequence[Sequence[str]], column: int) -> bool:
+    """Whether a column holds numbers or remarks, so that a row may end before it."""
+    values = [shown(row[column]) for row in cells[1:] if len(row) > column]
+    role = role_of(cells[0][column]) if len(cells[0]) > column else None
+    if role and role[0] in ("score", "penalty", "comment"):
+        return True
+    return bool(values) and sum(number(value) is not None for value in values) > 0.9 * len(values)

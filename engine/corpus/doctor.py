@@ -1,0 +1,217 @@
+"""The import doctor: what is odd about texts and scores that were read, each thing with file, line and remedy."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.corpus.characters import CHECKS, suspicious
+from engine.corpus.draft import Origin
+from engine.corpus.findings import Findings, Severity, enumerated, listed, plural
+from engine.corpus.types import Corpus, Finding
+
+
+@dataclass(frozen=True)
+class Part:
+    """One list of texts of a corpus: the source, a reference or a system."""
+
+    key: str  # as in `Draft.origins`
+    label: str
+    texts: Sequence[str | None]
+    origin: Origin
+
+    @property
+    def kind(self) -> str:
+        """ "source", "reference" or "system"."""
+        return self.key.partition(":")[0]
+
+
+@dataclass
+class _Hits:
+    """Where one kind of thing was seen in one file."""
+
+    lines: list[int] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    def add(self, part: Part, segment: int) -> None:
+        line = part.origin.line(segment)
+        if line is not None:
+            self.lines.append(line)
+        self.labels[part.label] += 1
+
+    @property
+    def count(self) -> int:
+        return sum(self.labels.values())
+
+    @property
+    def where(self) -> str:
+        """ "lines 3 and 9 (system A)"."""
+        lines = sorted(set(self.lines))
+        named = enumerated([f"{label} {count:,}" for label, count in self.labels.items()], shown=4) if len(self.labels) > 1 else next(iter(self.labels))
+        return f"{named}: {listed(lines, len(lines))}" if lines else named
+
+
+def examine(corpus: Corpus, origins: Mapping[str, Origin] | None = None) -> tuple[Finding, ...]:
+    """Look a corpus over.
+
+    Parameters
+    ----------
+    origins : where each part was read; without it findings name the part and no line.
+    """
+    findings = Findings()
+    parts = list(_parts(corpus, origins or {}))
+    _characters(parts, findings)
+    _empty(parts, findings)
+    _missing(corpus, parts, findings)
+    _copies(corpus, parts, findings)
+    _same(corpus, parts, findings)
+    _scores(corpus, findings)
+    return findings.done()
+
+
+def _parts(corpus: Corpus, origins: Mapping[str, Origin]) -> Iterator[Part]:
+    def part(key: str, label: str, texts: Sequence[str | None]) -> Part:
+        return Part(key, label, texts, origins.get(key) or Origin(corpus.name))
+
+    if corpus.sources is not None:
+        yield part("source", "source", corpus.sources)
+    for index in range(corpus.reference_count):
+        label = "reference" if corpus.reference_count == 1 else f"reference {index + 1}"
+        yield part(f"reference:{index}", label, [references[index] for references in corpus.references])
+    for system, texts in corpus.systems.items():
+        yield part(f"system:{system}", f"system {system}", texts)
+
+
+def _grouped(
+    parts: Sequence[Part], test: Callable[[str], bool], kind: str, message: str, remedy: str, severity: Severity, findings: Findings
+) -> None:
+    """One finding per file for all texts that pass a test. `message` has {count} and {where}."""
+    hits: dict[str, _Hits] = defaultdict(_Hits)
+    for part in parts:
+        for segment, text in enumerate(part.texts):
+            if text is not None and test(text):
+                hits[part.origin.file].add(part, segment)
+    for file, found in hits.items():
+        text = message.replace("{count}", plural(found.count, "text")).replace("{where}", found.where)
+        findings.add(kind, file, text, remedy, min(found.lines, default=None), severity)
+
+
+def _characters(parts: Sequence[Part], findings: Findings) -> None:
+    """Control characters, byte order marks inside, invisible and bidirectional controls, mask words, character references."""
+    suspects: dict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        joined = "\n".join(written := [text for text in part.texts if text])
+        for name in suspicious(joined, len(written)):
+            suspects[name].append(part)
+        if not joined.isascii() and not unicodedata.is_normalized("NFC", joined):
+            suspects["nfc"].append(part)
+    for name, check in CHECKS.items():
+        if suspects[name]:
+            _grouped(suspects[name], lambda text, found=check.found: found(text), check.kind, check.message, check.remedy, check.severity, findings)
+    if suspects["nfc"]:
+        _grouped(suspects["nfc"], lambda text: not unicodedata.is_normalized("NFC", text), "not-nfc",
+                 "{count} write accented letters in pieces (not in Unicode form NFC; {where}); metrics take them for other letters.",
+                 "Normalise all files to NFC.", "note", findings)  # fmt: skip
+
+
+def _empty(parts: Sequence[Part], findings: Findings) -> None:
+    written = [part for part in parts if part.kind != "reference"]
+    _grouped(written, lambda text: not text.strip(), "empty-lines", "{count} are empty ({where}).", "Restore them, where a text is meant.", "warning", findings)
+
+
+def _missing(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
+    """Outputs, references and sources that are not there."""
+    for part in parts:
+        absent = [segment for segment, text in enumerate(part.texts) if text is None]
+        if not absent:
+            continue
+        lines = [line for line in map(part.origin.line, absent) if line]
+        where = f" ({listed(lines, len(lines))})" if lines else ""
+        total = f"{len(absent):,} of {plural(len(part.texts), 'segment')}"
+        if part.kind == "system":
+            everything = " at all" if len(absent) == len(part.texts) else ""
+            findings.add("missing-outputs", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} has no output for {total}{everything}{where}; they are not scored.",
+                         "Add the outputs, or compare systems on the segments they share.", min(lines, default=None), "note" if everything else "warning")  # fmt: skip
+        elif part.kind == "source":
+            findings.add("missing-sources", part.origin.file, f"The source is missing for {total}{where}.", "Add the sources.", min(lines, default=None))
+        elif corpus.reference_count > 1:
+            findings.note("missing-references", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} is missing for {total}.")
+    _without_reference(corpus, parts, findings)
+
+
+def _without_reference(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
+    if not corpus.reference_count:
+        if len(corpus) and corpus.systems:
+            findings.note("no-references", parts[-1].origin.file, "There are no references; only metrics that need none can score.", "Add references, where there are any.")
+        return
+    bare = [segment for segment, references in enumerate(corpus.references) if all(text is None for text in references)]
+    if bare:
+        first = next(part for part in parts if part.kind == "reference")
+        lines = [line for line in map(first.origin.line, bare) if line]
+        where = f" ({listed(lines, len(lines))})" if lines else ""
+        findings.add("missing-references", first.origin.file, f"{plural(len(bare), 'segment')} of {len(corpus):,} have no reference{where}; metrics that need one do not score them.",
+                     "Add the references; a blank line is a missing one.", min(lines, default=None))  # fmt: skip
+
+
+def _copies(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
+    """Outputs that repeat their source."""
+    sources = corpus.sources
+    if sources is None:
+        return
+    if len(sources) > 1 and len(set(sources)) == 1:
+        file = next(part.origin.file for part in parts if part.kind == "source")
+        findings.add("constant-source", file, f"The source is the same for all segments ({str(sources[0])[:40]!r}).", "Leave the column or file out where it is only a filler.", None)
+        return
+    plain = [text.strip() if text else None for text in sources]
+    for part in parts:
+        if part.kind != "system":
+            continue
+        copies = [segment for segment, text in enumerate(part.texts) if text and plain[segment] and text.strip() == plain[segment] and _has_words(text)]
+        if copies:
+            lines = [line for line in map(part.origin.line, copies) if line]
+            where = f" ({listed(lines, len(lines))})" if lines else ""
+            findings.add("untranslated", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} repeats the source in {len(copies):,} of {plural(len(part.texts), 'segment')}{where}.",
+                         "Check whether these were left untranslated.", min(lines, default=None), "warning" if len(copies) > 0.02 * len(part.texts) else "note")  # fmt: skip
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _same(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
+    """Systems that are identical to each other or to a reference."""
+    by_texts: dict[tuple[str | None, ...], list[Part]] = defaultdict(list)
+    for part in parts:
+        if part.kind != "source" and any(text is not None for text in part.texts):
+            by_texts[tuple(part.texts)].append(part)
+    for group in by_texts.values():
+        systems = [part for part in group if part.kind == "system"]
+        references = [part for part in group if part.kind == "reference"]
+        if systems and references:
+            human = all(part.label.removeprefix("system ").lower().startswith("ref") for part in systems)
+            findings.add("equals-reference", systems[0].origin.file, f"{_cap(enumerated([part.label for part in systems]))} is identical to {references[0].label}; its scores say nothing.",
+                         "Leave it out of the systems, or give another reference.", None, "note" if human else "warning")  # fmt: skip
+        elif len(systems) > 1:
+            findings.add("identical-systems", systems[1].origin.file, f"{_cap(enumerated([part.label for part in systems]))} have identical outputs.", "Check that no file was given twice.")
+        if len(references) > 1:
+            findings.add("identical-references", references[1].origin.file, f"{_cap(enumerated([part.label for part in references]))} are identical.", "Give each reference once.")
+
+
+def _cap(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _scores(corpus: Corpus, findings: Findings) -> None:
+    """Human scores that do not vary, and criteria without any score."""
+    grouped = corpus.human.groupby("criterion")["score"].agg(["count", "nunique", "min"]) if len(corpus.human) else None
+    for criterion in corpus.criteria:
+        file = corpus.name
+        if grouped is None or criterion.name not in grouped.index:
+            findings.add("no-scores", file, f"Criterion {criterion.name!r} has no scores.", "Fill them in, or leave the column out.")
+            continue
+        row = grouped.loc[criterion.name]
+        if row["nunique"] == 1 and row["count"] > 1:
+            findings.add("constant-scores", file, f"All {int(row['count']):,} scores of criterion {criterion.name!r} are {row['min']:g}; nothing can be correlated with them.",
+                         "Check that the right column was read.")  # fmt: skip

@@ -1,0 +1,151 @@
+"""A table as read from a file: named columns of cells, the line of each row, and where its header stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.corpus.findings import Findings, enumerated
+from engine.corpus.names import known, sure
+
+MISSING = frozenset({"", "none", "nan", "na", "n/a", "#n/a", "null", "nil", "-", "--", "–", "—", "<na>", "."})
+"""How a missing score is written, in lower case."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. A cell is text, a number, a list of texts (JSON), or None where it is missing.
+
+    Attributes
+    ----------
+    file, reader : the file's name on screen and the kind of file ("TSV", "XLSX", …).
+    columns : column name → cells, all of equal length.
+    lines : the line (or row) of each record in the file.
+    groups : columns that came from one nested object of scores (JSON): column → the group's name.
+    """
+
+    file: str
+    reader: str
+    columns: Mapping[str, Sequence[Any]]
+    lines: Sequence[int]
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def head(self, count: int = 20) -> tuple[tuple[str, ...], ...]:
+        """The first rows as text, for a preview."""
+        return tuple(tuple(shown(cells[row]) for cells in self.columns.values()) for row in range(min(count, len(self))))
+
+
+def shown(cell: Any) -> str:
+    """A cell as text; "" where it is missing."""
+    if cell is None:
+        return ""
+    if isinstance(cell, list):
+        return " | ".join(map(shown, cell))
+    return number_text(cell) if isinstance(cell, (int, float)) else str(cell)
+
+
+def number_text(value: float) -> str:
+    """A number as people write it: 5 for 5.0."""
+    if isinstance(value, bool):
+        return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+
+
+def number(cell: Any, comma: bool = False) -> float | None:
+    """The number in a cell; NaN where it is missing, None where it is no number. `comma`: 3,2 is read as 3.2."""
+    if cell is None:
+        return float("nan")
+    if isinstance(cell, (int, float)):
+        return float(cell) if abs(cell) <= 1.7e308 else None
+    if not isinstance(cell, str):
+        return None
+    text = cell.strip().replace("\u2212", "-")
+    if text.lower() in MISSING:
+        return float("nan")
+    try:
+        value = float(text.replace(",", ".") if comma and text.count(",") == 1 and "." not in text else text)
+    except ValueError:
+        return None
+    return value if abs(value) <= 1.7e308 and "_" not in text else None
+
+
+def uses_comma(cells: Sequence[Any]) -> bool:
+    """Whether a column writes decimal commas: some cells are numbers only if the comma is one, and none has a point."""
+    texts = [cell for cell in cells if isinstance(cell, str) and "," in cell]
+    if not texts or any(number(cell, True) is None for cell in texts):
+        return False
+    return not any(isinstance(cell, str) and "." in cell and number(cell) is not None for cell in cells)
+
+
+def find_header(rows: Sequence[Sequence[Any]], looked_at: int = 15) -> int | None:
+    """The index of the row that names the columns; None where there is none.
+
+    A row with names that are known for evaluation data wins; else the first full row, where it looks unlike the rows below.
+    """
+    counts = [sum(known(cell) for cell in row if isinstance(cell, str)) for row in rows[:looked_at]]
+    numeric = [sum(isinstance(cell, (int, float)) or _is_number(cell) for cell in row) for row in rows[:looked_at]]
+    best = max(range(len(counts)), key=lambda index: (counts[index] - numeric[index], -index), default=None)
+    if best is not None and not numeric[best] and counts[best] >= 0.25 * sum(map(_filled, rows[best])):
+        if counts[best] >= 2 or any(isinstance(cell, str) and sure(cell) for cell in rows[best]):
+            return best
+    widest = max((sum(map(_filled, row)) for row in rows[:looked_at]), default=0)
+    first = next((index for index, row in enumerate(rows[:looked_at]) if sum(map(_filled, row)) >= max(2, 0.7 * widest)), None)
+    return first if first is not None and _looks_like_names(rows[first], rows[first + 1 : first + 60]) else None
+
+
+def make_grid(
+    file: str, reader: str, rows: Sequence[Sequence[Any]], lines: Sequence[int], header: int | None, findings: Findings
+) -> Grid:
+    """Turn equally long rows into named columns; without a header the names are 1, 2, 3 …"""
+    body = 0 if header is None else header + 1
+    width = len(rows[body]) if len(rows) > body else len(rows[header]) if header is not None else 0
+    names = [str(index + 1) for index in range(width)] if header is None else _names(rows[header], file, lines[header], findings)
+    if header is None:
+        findings.add("no-header", file, "The table has no header row; its columns are called 1, 2, 3 …", "Add a row with the columns' names, or name the columns by number.", 1)  # fmt: skip
+    columns = list(zip(*rows[body:])) if len(rows) > body else [()] * width
+    return Grid(file, reader, dict(zip(names, columns)), list(lines[body:]))
+
+
+def _filled(cell: Any) -> bool:
+    return cell is not None and str(cell).strip() != ""
+
+
+def _is_number(cell: Any) -> bool:
+    value = number(cell)
+    return value is not None and value == value
+
+
+def _looks_like_names(row: Sequence[Any], below: Sequence[Sequence[Any]]) -> bool:
+    texts = [cell.strip() if isinstance(cell, str) else cell for cell in row]
+    named = [text for text in texts if isinstance(text, str) and text]
+    if len(named) < len(texts) or len(set(named)) < len(named) or any(_is_number(text) or len(text) > 50 for text in named):
+        return False
+    columns = list(zip(*[other for other in below if len(other) == len(row)]))
+    for name, cells in zip(named, columns):
+        filled = [cell for cell in cells if _filled(cell)]
+        if filled and sum(map(_is_number, filled)) > 0.8 * len(filled):
+            return True  # a word above numbers
+        if filled and sum(len(str(cell)) for cell in filled) > 3 * len(name) * len(filled) and len(name.split()) <= 3:
+            return True  # a short name above long texts
+    return False
+
+
+def _names(row: Sequence[Any], file: str, line: int, findings: Findings) -> list[str]:
+    names: list[str] = []
+    repeated = []
+    for index, cell in enumerate(row):
+        name = " ".join(shown(cell).split()) or f"column {index + 1}"
+        if name in names:
+            repeated.append(name)
+            number = 2
+            while f"{name} ({number})" in names:
+                number += 1
+            name = f"{name} ({number})"
+        names.append(name)
+    if repeated:
+        findings.add("duplicate-columns", file, f"Several columns have the same name ({enumerated(repeated)}); the later ones are numbered.", "Give every column its own name.", line)  # fmt: skip
+    return names

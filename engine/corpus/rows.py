@@ -1,0 +1,244 @@
+"""From a table and its mapping to a corpus: one row per segment (a column per system), or one per system and segment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.corpus.columns import Columns, ScoreColumn
+from engine.corpus.draft import Draft, Origin, Texts
+from engine.corpus.findings import Findings, enumerated, refuse
+from engine.corpus.grid import Grid, number, shown, uses_comma
+from engine.corpus.keys import pair_of, segment_keys
+from engine.corpus.plain import missing_where_blank
+from engine.corpus.types import Criterion, Languages
+
+
+def build(grid: Grid, columns: Columns, name: str, languages: Languages, findings: Findings) -> Draft:
+    """Make the corpus that a table describes.
+
+    Parameters
+    ----------
+    languages : where the table holds several language pairs, only rows of this pair are read (both must be given).
+
+    Raises
+    ------
+    Refused : the mapping names neither outputs nor scores, names of systems are missing, or rows contradict each other.
+    """
+    if not columns.hypotheses and not columns.scores:
+        raise refuse("no-outputs", grid.file, "No column holds system outputs.", "Name it: --columns hypothesis=COLUMN.", _first(grid))
+    unused = [column for column in grid.columns if column not in columns.used]
+    if unused:
+        findings.note("unused-columns", grid.file, f"Columns that were not used: {enumerated(unused, shown=12)}.", "Map them where they are needed (--columns).")
+    grid, pair = _one_pair(grid, columns, languages, findings)
+    wide = len(columns.hypotheses) > 1 or (columns.hypotheses and "" not in columns.hypotheses)
+    if wide and columns.system:
+        raise refuse("system-twice", grid.file, "The mapping names a column per system and also a column with system names.", "Use one of the two.", _first(grid))  # fmt: skip
+    draft = _wide(grid, columns, name, findings) if wide else _long(grid, columns, name, findings)
+    draft.languages = pair
+    draft.mixed = tuple(columns.languages is not None and language is None for language in pair)
+    return draft
+
+
+def texts(cells: Sequence[Any]) -> Texts:
+    """Cells as texts; a list becomes lines, a number its digits, a missing cell None."""
+    return [cell if type(cell) is str else _text(cell) for cell in cells]
+
+
+def reference_columns(grid: Grid, columns: Columns) -> list[Texts]:
+    """The reference columns; a cell that holds a list of references is spread over as many columns as it needs."""
+    spread: list[Texts] = []
+    for column in columns.references:
+        cells = grid.columns[column]
+        width = max((len(cell) for cell in cells if isinstance(cell, list)), default=0)
+        if not width:
+            spread.append(missing_where_blank(texts(cells)))
+            continue
+        lists = [cell if isinstance(cell, list) else [cell] for cell in cells]
+        for index in range(width):
+            spread.append(missing_where_blank(texts([items[index] if index < len(items) else None for items in lists])))
+    return spread
+
+
+def scores_of(grid: Grid, score: ScoreColumn, findings: Findings) -> np.ndarray:
+    """The numbers of a score column, float64[rows], higher being better; NaN where missing or not a number (which is reported)."""
+    cells = grid.columns[score.column]
+    comma = uses_comma(cells)
+    values = [number(cell, comma) for cell in cells]
+    wrong = [row for row, value in enumerate(values) if value is None]
+    if wrong:
+        examples = enumerated([repr(shown(cells[row]))[:40] for row in wrong[:3]])
+        findings.lines("non-numeric-scores", grid.file, [grid.lines[row] for row in wrong],
+                       f"{{count}} cells of column {score.column!r} are not numbers ({examples}; {{lines}}); they count as missing.",
+                       "Correct them, or leave them empty.")  # fmt: skip
+    array = np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
+    return array * score.sign + 0.0
+
+
+def provenance(grid: Grid, score: ScoreColumn, ratings: int = 1) -> str:
+    """How the numbers of a score column came about, in words."""
+    how = "negated, because lower is better there" if score.sign < 0 else "as given; higher is taken as better"
+    mean = f"; mean of up to {ratings} ratings per output" if ratings > 1 else ""
+    return f"column {score.column!r} of {grid.file}, {how}{mean}"
+
+
+def _text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    if isinstance(cell, list):
+        return "\n".join(shown(item) for item in cell)
+    return shown(cell)
+
+
+def _first(grid: Grid) -> int | None:
+    return grid.lines[0] if grid.lines else None
+
+
+def _one_pair(grid: Grid, columns: Columns, languages: Languages, findings: Findings) -> tuple[Grid, Languages]:
+    """Keep the rows of the language pair asked for; the pair that all rows share, as far as they do."""
+    if columns.languages is None:
+        return grid, (None, None)
+    pairs = [pair_of(cell) for cell in grid.columns[columns.languages]]
+    known = Counter(pairs)
+    if len(known) > 1 and all(languages):
+        kept = [row for row, pair in enumerate(pairs) if pair == languages]
+        if not kept:
+            names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
+            raise refuse("languages", grid.file, f"The table has no rows for {'-'.join(map(str, languages))}; it has {names}.", "Choose one of these (--langs).", _first(grid))  # fmt: skip
+        grid = Grid(grid.file, grid.reader, {name: [cells[row] for row in kept] for name, cells in grid.columns.items()}, [grid.lines[row] for row in kept], grid.groups)  # fmt: skip
+        return grid, languages
+    if len(known) > 1:
+        names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
+        findings.add("mixed-languages", grid.file, f"The table mixes {len(known)} language pairs ({names}); all rows were read.",
+                     "Read one pair with --langs SOURCE-TARGET.", _first(grid))  # fmt: skip
+    sources, targets = {a for a, _ in known}, {b for _, b in known}
+    return grid, (sources.pop() if len(sources) == 1 else None, targets.pop() if len(targets) == 1 else None)
+
+
+def _wide(grid: Grid, columns: Columns, name: str, findings: Findings) -> Draft:
+    """One row per segment, one column per system."""
+    size = len(grid)
+    draft = Draft(name, size=size)
+    for system, column in columns.hypotheses.items():
+        draft.systems[system or column] = texts(grid.columns[column])
+        draft.origins[f"system:{system or column}"] = Origin(grid.file, grid.lines)
+    _shared_parts(draft, grid, columns, np.arange(size))
+    if columns.segment:
+        draft.ids = [shown(cell) for cell in grid.columns[columns.segment]]
+        _report_ids(draft.ids, grid, findings)
+    for score in columns.scores:
+        if score.system is None and len(draft.systems) > 1:
+            raise refuse("whose-scores", grid.file, f"Column {score.column!r} does not say which system's scores it holds.", "Write score:CRITERION@SYSTEM=COLUMN.", _first(grid))  # fmt: skip
+        system = score.system if score.system is not None else next(iter(draft.systems))
+        draft.add_scores(Criterion(score.criterion, provenance(grid, score)), range(size), [system] * size, scores_of(grid, score, findings))
+    return draft
+
+
+def _report_ids(ids: Sequence[str], grid: Grid, findings: Findings) -> None:
+    """Report ids that are missing or occur twice, where each row is a segment all the same."""
+    missing = [grid.lines[row] for row, text in enumerate(ids) if not text]
+    if missing:
+        findings.lines("missing-ids", grid.file, missing, "{count} rows have no segment id ({lines}).", "Fill the ids in.")
+    counts = Counter(filter(None, ids))
+    twice = [row for row, text in enumerate(ids) if counts[text] > 1]
+    if twice:
+        findings.lines("duplicate-ids", grid.file, [grid.lines[row] for row in twice], "{count} rows share their segment id with another row ({lines}); each was read as a segment of its own.",
+                       "Give every segment its own id.")  # fmt: skip
+
+
+def _shared_parts(draft: Draft, grid: Grid, columns: Columns, first_rows: np.ndarray) -> None:
+    """Source, references and documents, from the first row of each segment."""
+    lines = np.asarray(grid.lines, dtype=np.int64)[first_rows]
+    if columns.source:
+        cells = texts(grid.columns[columns.source])
+        draft.sources = [cells[row] for row in first_rows]
+        draft.origins["source"] = Origin(grid.file, lines)
+    for index, cells in enumerate(reference_columns(grid, columns)):
+        draft.references.append([cells[row] for row in first_rows])
+        draft.origins[f"reference:{index}"] = Origin(grid.file, lines)
+    if columns.document:
+        named = [shown(grid.columns[columns.document][row]) for row in first_rows]
+        draft.documents = named if any(named) else None
+
+
+def _long(grid: Grid, columns: Columns, name: str, findings: Findings) -> Draft:
+    """One row per system and segment; rows of one segment share its id, or its source and references."""
+    outputs = texts(grid.columns[columns.hypotheses[""]]) if columns.hypotheses else None
+    owners, systems = _systems(grid, columns)
+    references = reference_columns(grid, columns)
+    keys, ids = segment_keys(grid, columns, owners, outputs, references, findings)
+    index: dict[Hashable, int] = {}
+    segments = np.array([index.setdefault(key, len(index)) for key in keys], dtype=np.int64)
+    size = len(index)
+    first_rows = np.zeros(size, dtype=np.int64)
+    first_rows[segments[::-1]] = np.arange(len(segments))[::-1]
+    draft = Draft(name, size=size, ids=None if ids is None else [ids[row] for row in first_rows])
+    _shared_parts(draft, grid, columns, first_rows)
+    for number_, cells in enumerate(references):  # a reference that the first row lacks may stand in another
+        for row, segment in enumerate(segments):
+            if draft.references[number_][segment] is None and cells[row] is not None:
+                draft.references[number_][segment] = cells[row]
+    places = _places(grid, segments, owners, systems, outputs, size, findings)
+    lines = np.asarray(grid.lines, dtype=np.int64)
+    for owner, system in enumerate(systems):
+        rows = places[owner]
+        draft.systems[system] = [outputs[row] if outputs is not None and row >= 0 else None for row in rows.tolist()]
+        draft.origins[f"system:{system}"] = Origin(grid.file, np.where(rows >= 0, lines[rows], 0))
+    _long_scores(draft, grid, columns, segments, owners, systems, findings)
+    return draft
+
+
+def _systems(grid: Grid, columns: Columns) -> tuple[np.ndarray, list[str]]:
+    """Which system each row belongs to, int[rows], and the systems' names in order of appearance."""
+    if columns.system is None:
+        return np.zeros(len(grid), dtype=np.int64), [columns.hypotheses.get("") or "system"]
+    names = [shown(cell).strip() for cell in grid.columns[columns.system]]
+    missing = [grid.lines[row] for row, text in enumerate(names) if not text]
+    if missing:
+        raise refuse("missing-systems", grid.file, f"{len(missing):,} rows do not name their system.", "Fill the system names in.", missing[0])
+    index: dict[str, int] = {}
+    return np.array([index.setdefault(text, len(index)) for text in names], dtype=np.int64), list(index)
+
+
+def _places(
+    grid: Grid, segments: np.ndarray, owners: np.ndarray, systems: Sequence[str], outputs: Texts | None, size: int, findings: Findings
+) -> np.ndarray:
+    """The row that holds each system's output for each segment, int[systems, segments]; -1 where there is none.
+
+    Rows that repeat an output are further ratings of it; rows that contradict each other are refused.
+    """
+    places = np.full((len(systems), size), -1, dtype=np.int64)
+    places[owners[::-1], segments[::-1]] = np.arange(len(segments))[::-1]
+    repeated = np.flatnonzero(places[owners, segments] != np.arange(len(segments)))
+    if not len(repeated):
+        return places
+    for row in repeated.tolist() if outputs is not None else []:
+        first = int(places[owners[row], segments[row]])
+        if outputs[first] is None:
+            places[owners[row], segments[row]] = row
+        elif outputs[row] is not None and outputs[row] != outputs[first]:
+            raise refuse("duplicate-ids", grid.file, f"Lines {grid.lines[first]} and {grid.lines[row]} give different outputs of system {systems[owners[row]]!r} for the same segment.",
+                         "Give every segment its own id (or map the document column), or correct the system name.", grid.lines[row])  # fmt: skip
+    findings.lines("repeated-rows", grid.file, [grid.lines[row] for row in repeated.tolist()],
+                   "{count} rows repeat a system and segment ({lines}); they were read as further ratings, and ratings are averaged.",
+                   "Delete the rows where they are copies.")  # fmt: skip
+    return places
+
+
+def _long_scores(
+    draft: Draft, grid: Grid, columns: Columns, segments: np.ndarray, owners: np.ndarray, systems: Sequence[str], findings: Findings
+) -> None:
+    """Scores per output: the mean of its ratings."""
+    flat = segments * len(systems) + owners
+    for score in columns.scores:
+        values = scores_of(grid, score, findings)
+        known = ~np.isnan(values)
+        counts = np.bincount(flat[known], minlength=draft.size * len(systems))
+        sums = np.bincount(flat[known], weights=values[known], minlength=draft.size * len(systems))
+        rated = np.flatnonzero(counts)
+        means = np.where(counts[rated] == 1, sums[rated], sums[rated] / np.maximum(counts[rated], 1))
+        names = np.array(systems, dtype=object)[rated % len(systems)]
+        draft.add_scores(Criterion(score.criterion, provenance(grid, score, int(counts.max(initial=1)))), rated // len(systems), names, means)

@@ -1,0 +1,208 @@
+"""Files that hold nothing but human scores: one number per line, system and score, or system, segment and score."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.corpus.decode import split_lines
+from engine.corpus.draft import Draft
+from engine.corpus.findings import Findings, enumerated, plural, refuse
+from engine.corpus.grid import number, uses_comma
+from engine.corpus.names import role_of
+from engine.corpus.types import SYSTEM_LEVEL, Criterion
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """Scores as a file gives them.
+
+    Attributes
+    ----------
+    systems : the system of each score, or None where the file does not name systems.
+    keys : the segment id of each score, or None where scores stand in the order of the segments.
+    values : float64[n], NaN where missing.
+    lines : the line of each score.
+    whole_systems : whether the scores are those of systems as a whole.
+    criterion : what the file calls the score, or "".
+    """
+
+    file: str
+    systems: list[str] | None
+    keys: list[str] | None
+    values: np.ndarray
+    lines: Sequence[int]
+    whole_systems: bool = False
+    criterion: str = ""
+
+
+def recognise_scores(text: str, file: str, findings: Findings) -> ScoreFile | None:
+    """Read a file of scores; None where it is something else."""
+    lines = split_lines(text)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        return None
+    head = lines[0].split()
+    roles = [role[0] if (role := role_of(word)) else None for word in head]
+    if len(head) == 3 and roles.count("system") == 1 and roles.count("segment") == 1:
+        return _with_header(lines, head, roles, file, findings)
+    fields = [_cut(line) for line in lines]
+    if all(len(cells) == 1 and number(cells[0], True) is not None for cells in fields) and any(cells[0] for cells in fields):
+        return ScoreFile(file, None, None, _numbers([cells[0] for cells in fields], range(1, len(lines) + 1), file, findings), range(1, len(lines) + 1))
+    if all(len(cells) == 2 and number(cells[1], True) is not None and cells[0] and not _is_number(cells[0]) for cells in fields):
+        systems = [cells[0] for cells in fields]
+        whole = max(Counter(systems).values()) == 1 and ".seg." not in file
+        values = _numbers([cells[1] for cells in fields], range(1, len(lines) + 1), file, findings)
+        return ScoreFile(file, systems, None, values, range(1, len(lines) + 1), whole) if whole or _few(systems) else None
+    return None
+
+
+def read_score_lines(text: str, file: str, findings: Findings) -> ScoreFile:
+    """Read a file that the user calls scores.
+
+    Raises
+    ------
+    Refused : the file is in none of the layouts of scores.
+    """
+    found = recognise_scores(text, file, findings)
+    if found is not None:
+        return found
+    lines = split_lines(text)
+    values = [number(line, True) for line in lines]
+    if lines and sum(value is not None for value in values) > 0.5 * len(lines):
+        return ScoreFile(file, None, None, _numbers([line.strip() for line in lines], range(1, len(lines) + 1), file, findings), range(1, len(lines) + 1))
+    raise refuse("no-scores", file, "The file holds no scores: neither one number per line, nor system and score, nor system, segment and score.",
+                 "Give one number per line, in the order of the segments.", 1)  # fmt: skip
+
+
+def attach(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Findings) -> None:
+    """Add scores to a corpus, matching systems by name and segments by id or order.
+
+    Raises
+    ------
+    Refused : the counts do not fit, or it cannot be told whose scores they are.
+    """
+    if scores.whole_systems and scores.systems is not None:
+        draft.add_scores(criterion, [SYSTEM_LEVEL] * len(scores.values), scores.systems, scores.values)
+    elif scores.systems is None:
+        _attach_lines(draft, scores, criterion)
+    else:
+        segments = _by_key(draft, scores, findings) if scores.keys is not None else _by_order(draft, scores)
+        kept = segments >= 0
+        draft.add_scores(criterion, segments[kept], np.array(scores.systems, dtype=object)[kept], scores.values[kept])
+    _drop_unknown(draft, scores.file, findings)
+
+
+def scores_only(scores: ScoreFile, name: str, criterion: Criterion, findings: Findings) -> Draft:
+    """A corpus of systems whose texts are not known: all outputs are missing.
+
+    Raises
+    ------
+    Refused : the scores are not scores of segments by named systems.
+    """
+    if scores.systems is None or scores.whole_systems:
+        what = "only scores of whole systems" if scores.whole_systems else "only numbers"
+        raise refuse("no-texts", scores.file, f"The file holds {what}, no texts.", "Give it as --scores CRITERION=FILE together with the texts.", 1)
+    systems = list(dict.fromkeys(scores.systems))
+    if scores.keys is not None:
+        ids = list(dict.fromkeys(scores.keys))
+        draft = Draft(name, size=len(ids), ids=ids)
+    else:
+        draft = Draft(name, size=max(Counter(scores.systems).values()))
+    draft.systems = {system: [None] * draft.size for system in systems}
+    attach(draft, scores, criterion, findings)
+    findings.add("no-texts", scores.file, f"The file holds scores ({len(systems)} systems, {plural(draft.size, 'segment')}) but no texts.",
+                 "Give the texts too: --source, --reference and --system, and this file as --scores CRITERION=FILE.", 1)  # fmt: skip
+    return draft
+
+
+def _cut(line: str) -> list[str]:
+    cells = line.strip().split("\t") if "\t" in line else line.split()
+    return [cell.strip() for cell in cells] or [""]
+
+
+def _is_number(text: str) -> bool:
+    value = number(text)
+    return value is not None and value == value
+
+
+def _few(systems: Sequence[str]) -> bool:
+    """Names of systems come again and again; other words do not."""
+    return len(set(systems)) <= max(1, len(systems) // 2)
+
+
+def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Findings) -> np.ndarray:
+    comma = uses_comma(cells)
+    values = [number(cell, comma) for cell in cells]
+    wrong = [line for line, value in zip(lines, values) if value is None]
+    if wrong:
+        findings.lines("non-numeric-scores", file, wrong, "{count} scores are not numbers ({lines}); they count as missing.", "Correct them, or leave them empty.")
+    return np.array([float("nan") if value is None else value for value in values], dtype=np.float64) + 0.0
+
+
+def _with_header(lines: Sequence[str], head: Sequence[str], roles: Sequence[str | None], file: str, findings: Findings) -> ScoreFile | None:
+    """Columns named system, segment and a score, cut at tabs or spaces or both (as some published files are)."""
+    system, segment = roles.index("system"), roles.index("segment")
+    score = 3 - system - segment
+    fields = [re.split(r"[\t ]+", line.strip()) for line in lines[1:]]
+    if any(len(cells) != 3 for cells in fields) or sum(number(cells[score]) is not None for cells in fields) < 0.9 * len(fields):
+        return None
+    numbers = range(2, len(lines) + 1)
+    values = _numbers([cells[score] for cells in fields], numbers, file, findings)
+    return ScoreFile(file, [cells[system] for cells in fields], [cells[segment] for cells in fields], values, numbers, criterion=head[score])
+
+
+def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion) -> None:
+    count = len(scores.values)
+    if len(draft.systems) != 1:
+        raise refuse("whose-scores", scores.file, f"The file holds {plural(count, 'score')} without system names, but there are {len(draft.systems)} systems.",
+                     "Write system, tab, score on every line, or give one system only.", 1)  # fmt: skip
+    if count != draft.size:
+        raise refuse("unequal-lengths", scores.file, f"The file has {plural(count, 'score')} where there are {plural(draft.size, 'segment')}.",
+                     "Give one line per segment; an empty line is a missing score.", min(count, draft.size) + 1)  # fmt: skip
+    draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values)
+
+
+def _by_order(draft: Draft, scores: ScoreFile) -> np.ndarray:
+    """The segment of each score: its rank within its system."""
+    seen: Counter[str] = Counter()
+    segments = []
+    for system in scores.systems or []:
+        segments.append(seen[system])
+        seen[system] += 1
+    wrong = [f"{system} {count:,}" for system, count in seen.items() if count != draft.size and (system in draft.systems)]
+    if wrong:
+        raise refuse("unequal-lengths", scores.file, f"The file does not have {plural(draft.size, 'score')} for every system: {enumerated(wrong)}.",
+                     "Give one line per system and segment; None is a missing score.", 1)  # fmt: skip
+    return np.array([segment if system in draft.systems else -1 for segment, system in zip(segments, scores.systems or [])], dtype=np.int64)
+
+
+def _by_key(draft: Draft, scores: ScoreFile, findings: Findings) -> np.ndarray:
+    """The segment of each score, by its id (or number, from 1 or 0); -1 where there is no such segment."""
+    keys = scores.keys or []
+    if draft.ids is not None:
+        index = {key: place for place, key in enumerate(draft.ids)}
+    else:
+        start = 0 if "0" in keys else 1
+        index = {str(place + start): place for place in range(draft.size)}
+    segments = np.array([index.get(key, -1) for key in keys], dtype=np.int64)
+    strange = np.flatnonzero((segments < 0) & ~np.isnan(scores.values))
+    if len(strange):
+        findings.lines("unknown-segments", scores.file, [scores.lines[row] for row in strange.tolist()], "{count} scores are for segments that are not here ({lines}); they were left out.",
+                       "Add the segments, or correct the ids.")  # fmt: skip
+    return segments
+
+
+def _drop_unknown(draft: Draft, file: str, findings: Findings) -> None:
+    """Leave out scores of systems that the corpus does not have, and say so."""
+    frame = draft.scores[-1]
+    strange = sorted(set(frame["system"].unique()) - set(draft.systems))
+    if strange:
+        findings.add("unknown-systems", file, f"There are scores for systems without outputs here ({enumerated(strange)}); they were left out.",
+                     "Add the outputs, or correct the system names.")  # fmt: skip
+        draft.scores[-1] = frame[~frame["system"].isin(strange)].reset_index(drop=True)
