@@ -200,6 +200,11 @@ class BertScore(MeanMetric):
             remarks.append(f"{empty} of {len(cut)} segments have an empty text on one side and score 0 by convention")
         return remarks
 
+    @property
+    def mask_word(self) -> str | None:
+        """The text of the encoder's mask token, one token long; None where it has none. Loads the encoder."""
+        return self._encoder().tokenizer.mask
+
     def _encoder(self) -> Encoder:
         from engine.metrics.encoders.encoder import load_encoder
 

@@ -66,6 +66,7 @@ class TextTokenizer:
     unweighted : ids that carry no weight in BERTScore (the classification and separator tokens).
     spaced : True where texts get a leading space.
     left : True where the beginning of a long text is cut off, not its end.
+    mask : the text of the mask token, read as one token; None where there is none.
     """
 
     encode: Callable[[list[str]], list[list[int]]]
@@ -75,6 +76,7 @@ class TextTokenizer:
     unweighted: frozenset[int]
     spaced: bool = False
     left: bool = False
+    mask: str | None = None
 
     @property
     def capacity(self) -> int:
@@ -151,10 +153,12 @@ def _own(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
     settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     unweighted = {backend.token_to_id(settings[name]) for name in ("cls_token", "sep_token")}
     limit = position_limit(checkpoint.config, settings.get("model_max_length"))
-    return _from_backend(backend, limit, frozenset(unweighted), checkpoint.spaced)
+    return _from_backend(backend, limit, frozenset(unweighted), checkpoint.spaced, mask=settings.get("mask_token"))
 
 
-def _from_backend(backend: Any, limit: int, unweighted: frozenset[int], spaced: bool, left: bool = False) -> TextTokenizer:
+def _from_backend(
+    backend: Any, limit: int, unweighted: frozenset[int], spaced: bool, left: bool = False, mask: str | None = None
+) -> TextTokenizer:
     backend.no_truncation()
     backend.no_padding()
 
@@ -162,7 +166,7 @@ def _from_backend(backend: Any, limit: int, unweighted: frozenset[int], spaced: 
         return [encoding.ids for encoding in backend.encode_batch_fast(texts, add_special_tokens=False)]
 
     prefix, suffix = _special_tokens(lambda text, special: backend.encode(text, add_special_tokens=special).ids)
-    return TextTokenizer(encode, prefix, suffix, limit, unweighted, spaced, left)
+    return TextTokenizer(encode, prefix, suffix, limit, unweighted, spaced, left, _one_token(mask, encode))
 
 
 def _from_transformers(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
@@ -178,15 +182,23 @@ def _from_transformers(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
     left = tokenizer.truncation_side == "left"
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is not None:
-        return _from_backend(backend, limit, unweighted, checkpoint.spaced, left)
+        return _from_backend(backend, limit, unweighted, checkpoint.spaced, left, tokenizer.mask_token)
 
     def one(text: str, special: bool) -> list[int]:
         return tokenizer.encode(text, add_special_tokens=special, verbose=False)
 
     prefix, suffix = _special_tokens(one)
-    return TextTokenizer(
-        lambda texts: [one(text, False) for text in texts], prefix, suffix, limit, unweighted, checkpoint.spaced, left
-    )
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        return [one(text, False) for text in texts]
+
+    mask = _one_token(tokenizer.mask_token, encode)
+    return TextTokenizer(encode, prefix, suffix, limit, unweighted, checkpoint.spaced, left, mask)
+
+
+def _one_token(mask: str | None, encode: Callable[[list[str]], list[list[int]]]) -> str | None:
+    """The mask token's text where it is read as one token, else None."""
+    return mask if mask and len(encode([mask])[0]) == 1 else None
 
 
 def _special_tokens(encode: Callable[[str, bool], list[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
