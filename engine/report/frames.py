@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 _QUOTED = re.compile(r'[",\r\n]|^\s|\s$')
 _UNSAFE_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-Frames = pd.DataFrame | Iterable[pd.DataFrame]
+Frames: TypeAlias = pd.DataFrame | Iterable[pd.DataFrame]
 
 
 def check_suffix(path: Path) -> str:

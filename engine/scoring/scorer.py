@@ -168,7 +168,7 @@ def reduce_segments(metric: Metric, statistics: np.ndarray) -> np.ndarray:
 def reasons(metric: Metric, segments: Sequence[Segment], scores: np.ndarray) -> list[str | None]:
     """Why each score is undefined, in words; None where there is a score."""
     found: list[str | None] = [None] * len(segments)
-    for index in np.flatnonzero(np.isnan(scores)):
+    for index in np.flatnonzero(np.isnan(scores)).tolist():
         found[index] = unscorable(metric.spec, segments[index]) or "the metric gives no value for these texts"
     return found
 

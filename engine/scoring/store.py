@@ -124,7 +124,7 @@ class Store:
         wanted = list(dict.fromkeys(keys))
 
         def read(database: sqlite3.Connection) -> dict[str, Piece]:
-            found = {}
+            found: dict[str, Piece] = {}
             for start in range(0, len(wanted), 500):
                 some = wanted[start : start + 500]
                 marks = ",".join("?" * len(some))

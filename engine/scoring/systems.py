@@ -34,7 +34,8 @@ class SystemScore:
     low, high : 95% bootstrap interval; NaN where fewer than two segments are defined.
     n : segments that count.
     undefined : why segments do not count → how many.
-    notes : what a reader should know about this number: truncated texts, too few segments.
+    notes : what a reader should know about this number: too few segments, and what the metric itself remarks on its
+        statistics (`remarks(statistics) -> list[str]`, where it has that), such as truncated texts.
     """
 
     system: str
@@ -194,7 +195,7 @@ def _row(metric: Metric, name: str, table: np.ndarray, whys: Sequence[str | None
         notes.append("no segment has a score")
     elif n == 1:
         notes.append("one segment is too few for an interval")
-    describe = getattr(metric, "notes", None)
-    if describe is not None and n:
-        notes += describe(table[~np.isnan(table).any(axis=1)])
+    remarks = getattr(metric, "remarks", None)
+    if remarks is not None and n:
+        notes += remarks(table[~np.isnan(table).any(axis=1)])
     return SystemScore(name, metric.spec.id, score, low, high, n, metric.spec.signature, dict(undefined), tuple(notes))

@@ -59,7 +59,7 @@ class Ratio:
             ratio = np.where(total > 0, sums[..., 0] / sums[..., 1], np.nan)
         return float(ratio) if ratio.ndim == 0 else ratio
 
-    def notes(self, statistics):
+    def remarks(self, statistics):
         longest = int(statistics[:, 0].max())
         return [f"longest output {longest}"]
 
