@@ -163,7 +163,7 @@ def _sort_from_last(order, keys, scores, human):
     """
     n = len(order)
     budget = 24 * n
-    change = 0
+    change = np.int64(0)
     for j in range(n):
         keys[j] = scores[order[j]]
     for j in range(1, n):
@@ -197,7 +197,7 @@ def _order_balance(order, human, counts, tree):
     `human` are dense ranks 0 … len(counts) - 1; `tree` is a Fenwick tree over them. Short stretches are compared directly.
     """
     n = len(order)
-    balance = 0
+    balance = np.int64(0)
     if n <= 24:
         for j in range(1, n):
             rank = human[order[j]]

@@ -24,7 +24,7 @@ def mixed_kendall(rows, columns, row_of, column_of, cell, of_second, run_ends, d
 
     Parameters
     ----------
-    rows, columns : [systems, LANES], [segments, LANES], the coins, 0 or 1. Their integer type counts the cells: int16 where it can.
+    rows, columns : [systems, LANES], [segments, LANES], the coins, 0 or 1, of the integer type that counts the cells.
     row_of, column_of : int64[n], where each cell lies.
     cell, of_second : int64[2n], int8[2n]: both metrics' values in ascending order: their cells, and 1 for the second metric's.
     run_ends : int64[runs], where each run of equal values ends.

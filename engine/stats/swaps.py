@@ -138,7 +138,7 @@ def _in_lanes(work: Differences, kind: type) -> Differences:
         from engine.stats.swap_kernels import LANES
 
         m = len(rows)
-        lanes = [np.zeros((part.shape[1], LANES), kind) for part in (rows, columns)]
+        lanes: list[np.ndarray] = [np.zeros((part.shape[1], LANES), kind) for part in (rows, columns)]
         for lane, part in zip(lanes, (rows, columns)):
             lane[:, :m] = part.T
         return work(*lanes)[:m]
