@@ -33,10 +33,13 @@ def main() -> None:
     work.destination = ""
     work.open(page.url_path or "corpus")
     draw_sidebar(work)
+    work.entered = True
     try:
         page.run()
     except PlumblineError as error:
         show_fault(str(error))
+    finally:
+        work.entered = False
     work.watch()
     work.publish()
     draw_jobs(work)

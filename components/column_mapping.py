@@ -29,18 +29,16 @@ PER_ROW = 4
 PREVIEW_ROWS = 8
 
 
-def ask_columns(work: Workspace, table: TablePreview, identity: Any, choices: dict[str, Any], open_already: bool) -> None:
+def ask_columns(work: Workspace, table: TablePreview, identity: Any, choices: dict[str, Any]) -> None:
+    """Say why the columns are not certain, and draw the form."""
+    reason = f" {table.reason[:1].upper()}{table.reason[1:].rstrip('.')}." if table.reason else ""
+    message = f"Which column is what cannot be told for certain.{plain(reason)} Check the guess below."
+    st.warning(message, icon=":material/help:")
+    column_form(work, table, identity, choices)
+
+
+def column_form(work: Workspace, table: TablePreview, identity: Any, choices: dict[str, Any]) -> None:
     """Draw the preview and one choice per column; confirming stores the mapping in `choices["columns"]`."""
-    if open_already:
-        with st.popover("Change the columns", icon=":material/view_column:"):
-            _form(work, table, identity, choices)
-        return
-    reason = f" {table.reason[:1].upper()}{table.reason[1:]}" if table.reason else ""
-    st.warning(f"Which column is what cannot be told for certain.{plain(reason)} Check the guess below.", icon=":material/help:")
-    _form(work, table, identity, choices)
-
-
-def _form(work: Workspace, table: TablePreview, identity: Any, choices: dict[str, Any]) -> None:
     preview = pd.DataFrame([row[: len(table.columns)] for row in table.rows[:PREVIEW_ROWS]], columns=list(table.columns))
     st.dataframe(preview, hide_index=True, height="content", alt="The first rows of the table")
     kinds = work.drafts.setdefault(

@@ -31,7 +31,7 @@ def download_explanations(found: Explanations, corpus: Corpus, file: str, key: s
     from engine.report.frames import to_bytes
     from engine.report.html import explanations_page
 
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", width="content"):
         st.download_button(
             "CSV",
             lambda: to_bytes(found.frames(), ".csv"),

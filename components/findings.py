@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -48,18 +49,29 @@ def summary(findings: Sequence[Finding]) -> str:
 
 def _one_kind(severity: str, kind: str, group: list[Finding]) -> None:
     icon, _ = LOOKS[severity]
-    title = kind.replace("-", " ").capitalize()
-    lines = [f"{icon} **{plain(title)}**" + (f" \u00b7 {len(group):,} places" if len(group) > 1 else "")]
-    remedies = list(dict.fromkeys(item.remedy for item in group if item.remedy))
+    places = f" :gray[\u00b7 {len(group):,} places]" if len(group) > 1 else ""
+    lines = [f"{icon} **{plain(kind_title(kind))}**{places}"]
     for item in group[:SHOWN_PER_KIND]:
-        place = plain(item.file) + (f", line {item.line:,}" if item.line is not None else "")
-        lines.append(f"- {':gray[' + place + ']: ' if place else ''}{plain(item.message)}")
+        place = item.file + (f", line {item.line:,}" if item.line is not None else "")
+        lines.append((f":gray[{plain(place)}] \u2003" if place else "") + plain(item.message))
     if len(group) > SHOWN_PER_KIND:
-        lines.append(f"- and {len(group) - SHOWN_PER_KIND:,} more, all of them in the download")
+        lines.append(f":gray[and {len(group) - SHOWN_PER_KIND:,} more; the download has all of them]")
+    remedies = list(dict.fromkeys(filter(None, (without_flags(item.remedy) for item in group))))
     if remedies:
-        lines.append("")
-        lines.append(":material/build: " + " ".join(plain(remedy) for remedy in remedies[:3]))
-    st.markdown("\n".join(lines))
+        lines.append(":gray[:material/build:] " + " ".join(plain(remedy) for remedy in remedies[:3]))
+    st.markdown("  \n".join(lines))
+
+
+def kind_title(kind: str) -> str:
+    """What a kind of finding is called on screen."""
+    text = kind.replace("-", " ")
+    return "Byte order mark" if kind == "bom" else text[:1].upper() + text[1:]
+
+
+def without_flags(remedy: str) -> str:
+    """A remedy without the command line's flags, which are of no use on a page; the page has controls for the same."""
+    text = re.sub(r"\s*\([^()]*--[^()]*\)", "", remedy)
+    return re.sub(r":\s*--\w.*?(?=\.\s|\.?$)", "", text)
 
 
 def _frame(findings: Sequence[Finding]) -> pd.DataFrame:

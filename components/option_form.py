@@ -54,7 +54,10 @@ def _keep(options: type, values: dict[str, Any], item: OptionField, save: Save, 
 
 def _control(item: OptionField, tie: dict[str, Any]) -> None:
     help = item.help[:1].upper() + item.help[1:] + "."
-    if item.type is bool:
+    if item.type is bool and item.optional:
+        words = {None: "automatic", True: "yes", False: "no"}
+        st.selectbox(item.label, words, help=help, format_func=words.get, **tie)
+    elif item.type is bool:
         st.toggle(item.label, help=help, **tie)
     elif item.choices is not None:
         names = ([None] if item.optional else []) + list(item.choices)

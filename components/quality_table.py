@@ -21,8 +21,8 @@ STABILITY_HELP = (
     "Rank correlation (Spearman) between the importances of two seeds, over all words: 1 is the same order, 0 is chance."
 )
 FAITHFULNESS_HELP = (
-    "How much more the score drops when the fifth of the words with the highest importance is removed than when as many random words are; "
-    "the mean over hypothesis, references and source. Above 0: the words matter as the explanation says."
+    "How much more the score drops when the fifth of the words with the highest importance is removed than when as many "
+    "random words are; the mean over hypothesis, references and source. Above 0: the words matter as the explanation says."
 )
 COLOURS = {"a": "orange", "b": "blue"}
 
@@ -41,9 +41,10 @@ def show_quality(work: Workspace, corpus: Corpus, metric: Metric, options: Expla
     outcome = work.compute(key, title, measure, patience=0.3)
     if not await_result(outcome, work, "Measuring stability and faithfulness"):
         return
-    for column, side, stable, faithful in zip(st.columns(len(sides)), sides, *outcome.value, strict=True):
-        with column.container(border=True):
-            _one_system(side, stable, faithful, metric.spec.name)
+    with st.grid(len(sides), min_column_width=300):
+        for side, stable, faithful in zip(sides, *outcome.value, strict=True):
+            with st.container(border=True):
+                _one_system(side, stable, faithful, metric.spec.name)
 
 
 def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str) -> None:
@@ -61,13 +62,15 @@ def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str
             _fact(f"{tag} Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
         else:
             places = decimals(max(abs(faithful.top), abs(faithful.random)))
-            drops = f"{unit} drops by {number(faithful.top, places)} without the top words, by {number(faithful.random, places)} without random ones."
+            top, random = (number(drop, places) for drop in (faithful.top, faithful.random))
+            drops = f"{unit} drops by {top} without the top words, by {random} without random ones."
             _fact(f"{tag} Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, drops)
 
 
 def _fact(label: str, value: str, help: str, note: str) -> None:
-    st.metric(label, value, help=help)
-    st.caption(note)
+    with st.container(gap=None):
+        st.metric(label, value, help=help)
+        st.caption(note)
 
 
 def _sentence(text: str) -> str:

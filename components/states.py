@@ -21,9 +21,9 @@ def corpus_or_notice(work: Workspace) -> Corpus | None:
     name = work.view["corpus"]
     if name.startswith("upload:"):
         st.warning(
-            f"The corpus **{plain(name.removeprefix('upload:'))}** is not in this browser session. An uploaded corpus is seen only by "
-            "the person who uploaded it, and only until the page is reloaded. Upload the same files again on the Corpus page and "
-            "this link shows the same view; or choose another corpus.",
+            f"The corpus **{plain(name.removeprefix('upload:'))}** is not in this browser session. An uploaded corpus is seen "
+            "only by the person who uploaded it, and only until the page is reloaded. Upload the same files again on the "
+            "Corpus page and this link shows the same view; or choose another corpus.",
             icon=":material/link_off:",
         )
     else:

@@ -1,29 +1,33 @@
-"""Upload: files of any recognised format become a corpus of this session; tables whose columns are not certain are asked about."""
+"""Upload: files of any recognised format become a corpus of this session; what is not certain is asked about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from engine.corpus.read import Loaded, load_bytes
 
-from components.column_mapping import ask_columns
+from components.column_mapping import ask_columns, column_form
+from components.file_roles import ask_roles, part_arguments
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count
 from components.workspace import Workspace
+from engine.corpus.read import Loaded, load_bytes
+from engine.corpus.types import Corpus
 
 FORMATS = (
-    "Plain text (one segment per line: source, references and one file per system), TSV or CSV, XLSX, JSON or JSONL, Google MQM ratings, "
-    "WMT SGM or XML, the mt-metrics-eval folder layout; several files at once, or a zip of them. Formats are recognised by content."
+    "Plain text (one segment per line: source, references and one file per system), TSV or CSV, XLSX, JSON or JSONL, "
+    "Google MQM ratings, WMT SGM or XML, the mt-metrics-eval folder layout; several files at once, or a zip of them. "
+    "Formats are recognised by content."
 )
 
 
 def show_upload(work: Workspace) -> None:
     """Draw the box for files, what was found in them, and what has to be asked."""
     with st.expander("Upload your own files", icon=":material/upload_file:", key="upload-box"):
-        files = st.file_uploader("Files", accept_multiple_files=True, key="upload", help=FORMATS, label_visibility="collapsed")
+        files = st.file_uploader("Files", accept_multiple_files=True, key="upload", label_visibility="collapsed")
         st.caption(FORMATS + " They stay on this computer, and in this browser session.")
         if files:
             _read(work, files)
@@ -31,26 +35,34 @@ def show_upload(work: Workspace) -> None:
 
 def _read(work: Workspace, files: Sequence[Any]) -> None:
     identity = tuple((file.name, file.file_id) for file in files)
-    choices = work.drafts.setdefault(("upload", identity), {"columns": None, "languages": None})
+    choices = work.drafts.setdefault(("upload", identity), {"columns": None, "languages": None, "parts": None})
     contents = {file.name: file.getvalue() for file in files}
+    columns, languages, parts = choices["columns"], _pair(choices["languages"]), part_arguments(choices["parts"])
 
     def load(_: Any) -> Loaded:
-        return load_bytes(contents, columns=choices["columns"], languages=_pair(choices["languages"]))
+        return load_bytes(contents, columns, languages=languages, **parts)
 
-    asked = tuple(sorted((choices["columns"] or {}).items()))
-    key = ("upload", identity, asked, choices["languages"])
-    outcome = work.compute(key, f"Reading {count(len(files), 'file')}", load, patience=2.0)
-    if not await_result(outcome, work, f"Reading {count(len(files), 'file')}"):
+    key = ("upload", identity, repr(columns), languages, repr(parts))
+    title = f"Reading {count(len(files), 'file')}"
+    outcome = work.compute(key, title, load, patience=2.0)
+    if not await_result(outcome, work, title):
         return
     loaded: Loaded = outcome.value
     if loaded.corpus is not None:
         _open_once(work, key, loaded)
     else:
         show_findings(loaded.findings, key="upload", expanded=True)
-    if len(loaded.language_pairs) > 1:
-        _ask_languages(work, loaded.language_pairs, choices)
-    if loaded.table is not None:
-        ask_columns(work, loaded.table, identity, choices, open_already=loaded.corpus is not None)
+    if loaded.table is not None and loaded.corpus is None:
+        ask_columns(work, loaded.table, identity, choices)
+    with st.container(horizontal=True, gap="small"):
+        if loaded.table is not None and loaded.corpus is not None:
+            with st.popover("Change the columns", icon=":material/view_column:"):
+                column_form(work, loaded.table, identity, choices)
+        elif len(contents) > 1:
+            with st.popover("Say what each file is", icon=":material/rule:"):
+                ask_roles(work, list(contents), choices)
+        with st.popover("Set the languages", icon=":material/translate:"):
+            _ask_languages(work, loaded, choices)
 
 
 def _open_once(work: Workspace, key: Any, loaded: Loaded) -> None:
@@ -58,21 +70,30 @@ def _open_once(work: Workspace, key: Any, loaded: Loaded) -> None:
     opened = work.drafts.setdefault("opened", set())
     if key not in opened:
         opened.add(key)
-        work.add_upload(loaded.corpus, loaded.findings)
+        work.add_upload(_named(loaded.corpus), loaded.findings)
         work.publish()
         st.rerun()
-    st.success(
-        f"Opened: {count(len(loaded.corpus), 'segment')}, {count(len(loaded.corpus.systems), 'system')}.",
-        icon=":material/check_circle:",
-    )
+    size = f"{count(len(loaded.corpus), 'segment')}, {count(len(loaded.corpus.systems), 'system')}"
+    st.success(f"Opened: {size}.", icon=":material/check_circle:")
 
 
-def _ask_languages(work: Workspace, pairs: Sequence[str], choices: dict[str, Any]) -> None:
-    st.selectbox(
-        "The files hold several language pairs; which one?",
-        pairs,
-        **work.tied("upload-languages", choices["languages"] or pairs[0], lambda pair: choices.update(languages=pair)),
-    )
+def _named(corpus: Corpus) -> Corpus:
+    """The corpus under a telling name, where the files had none in common."""
+    if corpus.name != "upload":
+        return corpus
+    systems = " + ".join(corpus.systems)
+    return replace(corpus, name=systems if len(systems) <= 40 else f"{count(len(corpus.systems), 'system')}")
+
+
+def _ask_languages(work: Workspace, loaded: Loaded, choices: dict[str, Any]) -> None:
+    known = "-".join(code or "" for code in loaded.corpus.languages) if loaded.corpus is not None else ""
+    tie = work.tied("upload-languages", choices["languages"] or known, lambda pair: choices.update(languages=pair or None))
+    if len(loaded.language_pairs) > 1:
+        st.selectbox("The files hold several language pairs", ["", *loaded.language_pairs], **tie)
+    else:
+        st.text_input(
+            "Source and target language", placeholder="de-en", help="Codes such as de-en; they choose the encoder.", **tie
+        )
 
 
 def _pair(text: str | None) -> tuple[str | None, str | None]:

@@ -62,6 +62,7 @@ class Workspace:
     page_jobs: JobTray = field(default_factory=lambda: JobTray(PAGE_SLOTS))
     drafts: dict[str, Any] = field(default_factory=dict)
     destination: str = ""
+    entered: bool = False
     _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _jobs: dict[Hashable, Job] = field(default_factory=dict)
     _watched: list[Job] = field(default_factory=list)
@@ -197,7 +198,11 @@ class Workspace:
         ------
         InputError : an unknown name or bad options.
         """
-        return services.metric(name or self.view["metric"], corpus.languages)
+        name = name or self.view["metric"]
+        made = services.metric(name, corpus.languages)
+        if not hasattr(made, "bind_corpus"):
+            return made
+        return self.cached(("metric", name, corpus.hash), lambda: made.bind_corpus(corpus))
 
     # ---- results ----
 
@@ -288,7 +293,7 @@ def under_entry() -> bool:
     A page file that lies in `pages/` is run by itself when a link to it is the first thing a fresh server is asked for.
     Then the entry is run from here, and it draws the page.
     """
-    if workspace().page:
+    if workspace().entered:
         return True
     runpy.run_path(str(ENTRY), run_name="__main__")
     return False

@@ -89,13 +89,13 @@ def score(work: Workspace, corpus: Corpus, metric: Metric) -> Outcome:
 
 def draw_details(work: Workspace, corpus: Corpus, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
     """The chosen metric in detail: intervals, distributions, segments."""
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        st.subheader(f"{spec.name} with its uncertainty", anchor=False)
-        show_intervals(found, spec, a, b)
-    with right:
-        st.subheader("Segment scores", anchor=False)
-        show_distributions(work, found.segments[spec.id], spec, a, b)
+    with st.grid(2, min_column_width=340, gap="large"):
+        with st.container():
+            st.subheader(f"{spec.name} with its uncertainty", anchor=False)
+            show_intervals(found, spec, a, b)
+        with st.container():
+            st.subheader("Segment scores", anchor=False)
+            show_distributions(work, found.segments[spec.id], spec, a, b)
     st.subheader("Segments", anchor=False)
     show_segments(work, corpus, found, spec, a, b)
 

@@ -87,10 +87,11 @@ def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainO
         show_picked(work, result, rows, scale, f"{corpus.hash} {segment} {view}")
     for note in dict.fromkeys(note for side in sides for note in side.explanation.notes):
         st.caption(f":material/info: {note}")
-    st.caption(f"Signature: `{metric.spec.signature}`")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        download_explanations(found, corpus, file, key="segment")
+        st.caption(f"Signature: `{metric.spec.signature}`", width="content")
     if view in ("heatmap", "difference"):
         show_quality(work, corpus, metric, options, sides)
-        download_explanations(found, corpus, file, key="segment")
 
 
 def draw_explainers(work: Workspace, corpus: Corpus, metric: Metric, segment: int) -> None:

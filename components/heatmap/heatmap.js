@@ -144,7 +144,7 @@ function drawFoot(data, root) {
 
 function drawLegend(legend) {
   const box = make("div", "legend");
-  box.append(make("b", "", legend.title), make("span", "", legend.low));
+  const bar = make("span", "bar");
   const scale = make("span", "scale");
   for (const stop of legend.stops) {
     const item = make("span", "stop");
@@ -153,7 +153,8 @@ function drawLegend(legend) {
     item.append(swatch, make("span", "", stop.label));
     scale.append(item);
   }
-  box.append(scale, make("span", "", legend.high));
+  bar.append(make("span", "", legend.low), scale, make("span", "", legend.high));
+  box.append(make("b", "", legend.title), bar);
   return box;
 }
 

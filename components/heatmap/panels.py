@@ -125,28 +125,22 @@ class Panel:
         if not self.text:
             return []
         ranks = _ranks(self.values)
+        gaps = sorted((mark for mark in self.marks if mark.start == mark.end), key=lambda mark: -mark.start)
         runs: list[dict[str, Any]] = []
         done = 0
+
+        def go_to(place: int) -> None:
+            runs.extend(_carets(gaps, done))
+            if place > done:
+                runs.append({"pieces": self._pieces(done, place)})
+            runs.extend(_carets(gaps, place))
+
         for position, word in enumerate(self.words):
-            if word.start > done:
-                runs += self._plain(done, word.start)
-            runs += self._carets(done, word.start)
+            go_to(word.start)
             runs.append(self._word(position, word, ranks, scale))
             done = word.end
-        if done < len(self.text):
-            runs += self._plain(done, len(self.text))
-        return runs + self._carets(done, len(self.text) + 1)
-
-    def _plain(self, start: int, end: int) -> list[dict[str, Any]]:
-        return [{"pieces": self._pieces(start, end)}]
-
-    def _carets(self, start: int, end: int) -> list[dict[str, Any]]:
-        first = 0 if start == 0 else start + 1
-        return [
-            {"caret": f"{mark.origin}: {mark.label}"}
-            for mark in self.marks
-            if mark.start == mark.end and first <= mark.start <= max(end, first)
-        ]
+        go_to(len(self.text))
+        return runs + _carets(gaps, len(self.text) + 1)
 
     def _word(self, position: int, word: Word, ranks: np.ndarray | None, scale: Scale) -> dict[str, Any]:
         run: dict[str, Any] = {"word": position, "pieces": self._pieces(word.start, word.end)}
@@ -180,6 +174,15 @@ class Panel:
             style = "" if not covering else "minor" if all(mark.minor for mark in covering) else "major"
             pieces.append((self.text[left:right], style))
         return pieces
+
+
+def _carets(gaps: list[Mark], place: int) -> list[dict[str, Any]]:
+    """Take the marks up to `place` off the end of `gaps`, as runs."""
+    carets = []
+    while gaps and gaps[-1].start <= place:
+        mark = gaps.pop()
+        carets.append({"caret": f"{mark.origin}: {mark.label}"})
+    return carets
 
 
 def _ranks(values: np.ndarray | None) -> np.ndarray | None:
