@@ -118,15 +118,15 @@ def _in_step(first: Sequence[str], second: Sequence[str], line: int, shift: int)
 
 
 def _first_step(a: _Features, b: _Features, shift: int, ratio: float, whole: bool) -> int | None:
-    """The first line without partner on the cheapest path: positive in the second file, negative in the first; None at the end."""
+    """The first line without partner on the cheapest path, negative where it is in the first file; None at the end."""
     rows, others = len(a.length), len(b.length)
     shifts = np.arange(min(0, shift) - _SLACK, max(0, shift) + _SLACK + 1)
     pairs = np.full((rows, len(shifts)), np.inf)
-    for column, step in enumerate(shifts):
+    for column, step in enumerate(shifts.tolist()):
         start, end = max(0, -step), min(rows, others - step)
         if end > start:
-            pairs[start:end, column] = _cost(a, b, start, end, int(step), ratio)
-    typical = min(np.median(column[np.isfinite(column)]) for column in pairs.T if np.isfinite(column).any())
+            pairs[start:end, column] = _cost(a, b, start, end, step, ratio)
+    typical = min(float(np.median(cost[np.isfinite(cost)])) for cost in pairs.T if np.isfinite(cost).any())
     skip = max(_SKIP, typical + 0.3)
     index = np.arange(len(shifts))
     zero = int(np.flatnonzero(shifts == 0)[0])

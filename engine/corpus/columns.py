@@ -14,9 +14,19 @@ ROLES = ("source", "reference", "hypothesis", "system", "segment", "document", "
 """The roles that a column can have; reference may carry a number, hypothesis a system's name, score and penalty a criterion."""
 
 _ALIASES = {
-    "src": "source", "ref": "reference", "references": "reference", "hyp": "hypothesis", "mt": "hypothesis", "output": "hypothesis",
-    "sys": "system", "seg": "segment", "id": "segment", "doc": "document", "lp": "languages", "langs": "languages",
-}  # fmt: skip
+    "src": "source",
+    "ref": "reference",
+    "references": "reference",
+    "hyp": "hypothesis",
+    "mt": "hypothesis",
+    "output": "hypothesis",
+    "sys": "system",
+    "seg": "segment",
+    "id": "segment",
+    "doc": "document",
+    "lp": "languages",
+    "langs": "languages",
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,9 @@ def parse_columns(text: str) -> dict[str, str]:
             continue
         role = f"{kind}:{rest.strip()}" if colon else kind
         if role in mapping:
-            raise InputError(f"--columns gives the role {role!r} twice; number references (reference:2) and name systems (hypothesis:NAME)")
+            raise InputError(
+                f"--columns gives the role {role!r} twice; number references (reference:2) and name systems (hypothesis:NAME)"
+            )
         mapping[role] = column
     return mapping
 
@@ -147,8 +159,13 @@ def _column(name: str, grid: Grid) -> str:
     number = re.fullmatch(r"#(\d+)", name.strip())
     if number and 1 <= int(number[1]) <= len(grid.columns):
         return list(grid.columns)[int(number[1]) - 1]
-    raise refuse("unknown-column", grid.file, f"The table has no column {name!r}; its columns are {enumerated(list(grid.columns), shown=30)}.",
-                 "Name one of these columns, or its number as #1, #2 …", grid.lines[0] if grid.lines else None)  # fmt: skip
+    raise refuse(
+        "unknown-column",
+        grid.file,
+        f"The table has no column {name!r}; its columns are {enumerated(list(grid.columns), shown=30)}.",
+        "Name one of these columns, or its number as #1, #2 …",
+        grid.lines[0] if grid.lines else None,
+    )
 
 
 def _wrong_role(role: str, file: str) -> Refused:

@@ -6,7 +6,7 @@ import codecs
 import re
 from itertools import islice
 
-from engine.corpus.findings import Findings, refuse
+from engine.corpus.findings import Findings, Severity
 
 _MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
@@ -16,9 +16,23 @@ _MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
 )
 _LEGACY = [
-    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r",
-    "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp874", "latin_1",
-]  # fmt: skip
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp1257",
+    "koi8_r",
+    "gb18030",
+    "big5",
+    "shift_jis",
+    "euc_jp",
+    "euc_kr",
+    "cp874",
+    "latin_1",
+]
 _SAVE = "Save the file as UTF-8."
 
 
@@ -29,9 +43,15 @@ def decode(data: bytes, file: str, findings: Findings) -> str:
     """
     for mark, encoding, title in _MARKS:
         if data.startswith(mark) and not (title == "UTF-32" and (len(data) % 4 or not _decodes(data[4:], encoding))):
-            severity = "note" if title == "UTF-8" else "warning"
-            findings.add("bom", file, f"The file begins with a byte order mark ({title}); it is not part of the text.",
-                         "Nothing needs to be done." if title == "UTF-8" else _SAVE, 1, severity)  # fmt: skip
+            severity: Severity = "note" if title == "UTF-8" else "warning"
+            findings.add(
+                "bom",
+                file,
+                f"The file begins with a byte order mark ({title}); it is not part of the text.",
+                "Nothing needs to be done." if title == "UTF-8" else _SAVE,
+                1,
+                severity,
+            )
             return _damaged(data[len(mark) :], encoding, file, findings)
     try:
         text = data.decode("utf-8")
@@ -45,7 +65,7 @@ def decode(data: bytes, file: str, findings: Findings) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Split at "\n" and at nothing else, dropping one "\r" before it. A final "\n" ends the last line; it does not begin another."""
+    r"""Split at "\n" and at nothing else, dropping one "\r" before it; a final "\n" does not begin another line."""
     if not text:
         return []
     lines = text.split("\n")
@@ -66,15 +86,23 @@ def report_newlines(text: str, file: str, findings: Findings) -> None:
     if pairs and pairs < ends:
         carried = [line.endswith("\r") for line in text.split("\n")[:-1]]
         line = carried.index(not carried[0]) + 1
-        message = f"{pairs:,} lines end in CRLF and {ends - pairs:,} in LF, mixed from line {line} on; both were read as line ends."
+        message = (
+            f"{pairs:,} lines end in CRLF and {ends - pairs:,} in LF, mixed from line {line} on; both were read as line ends."
+        )
         findings.add("newlines", file, message, "Convert the file to one kind of line end.", line)
     elif pairs:
         findings.note("newlines", file, "Lines end in CRLF; the carriage returns are not part of the text.")
     if returns > pairs:
         places = [text.count("\n", 0, match.start()) + 1 for match in islice(re.finditer(r"\r(?!\n)", text), 6)]
         hint = " All line ends of the file may be of this kind." if not ends else ""
-        findings.lines("lone-cr", file, places, "{count} carriage returns stand without a line feed ({lines}); they were kept inside the text." + hint,
-                       "Replace them by spaces, or by line feeds where they are meant to end a line.", total=returns - pairs)  # fmt: skip
+        findings.lines(
+            "lone-cr",
+            file,
+            places,
+            "Carriage returns without a line feed stand in {lines}; they were kept inside the text." + hint,
+            "Replace them by spaces, or by line feeds where they are meant to end a line.",
+            total=returns - pairs,
+        )
 
 
 def _decodes(data: bytes, encoding: str) -> bool:
@@ -108,8 +136,13 @@ def _damaged(data: bytes, encoding: str, file: str, findings: Findings) -> str:
         marked = data.decode(encoding, "replace")
         spots = [match.start() for match in re.finditer("\ufffd", marked)]
     lines = sorted({marked.count("\n", 0, spot) + 1 for spot in spots[:1000]})
-    findings.lines("invalid-bytes", file, lines, "Bytes that are not valid " + encoding.upper() + " stand in {lines}; each became U+FFFD (�).",
-                   "Restore these lines from the original file, or save the file as UTF-8 again.")  # fmt: skip
+    findings.lines(
+        "invalid-bytes",
+        file,
+        lines,
+        "Bytes that are not valid " + encoding.upper() + " stand in {lines}; each became U+FFFD (�).",
+        "Restore these lines from the original file, or save the file as UTF-8 again.",
+    )
     return data.decode(encoding, "replace")
 
 
@@ -123,8 +156,13 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
     encoding = _legacy_encoding(data)
     text = data.decode(encoding, "replace")
     line = next((number for number, part in enumerate(data.split(b"\n"), 1) if not part.isascii()), 1)
-    findings.add("encoding", file, f"The file is not UTF-8; it was read as {_title(encoding)}, judging by its letters (first in line {line}).",
-                 f"Check the letters beyond ASCII; {_SAVE[0].lower()}{_SAVE[1:]}", line)  # fmt: skip
+    findings.add(
+        "encoding",
+        file,
+        f"The file is not UTF-8; it was read as {_title(encoding)}, judging by its letters (first in line {line}).",
+        f"Check the letters beyond ASCII; {_SAVE[0].lower()}{_SAVE[1:]}",
+        line,
+    )
     return text
 
 
@@ -148,9 +186,3 @@ def _legacy_encoding(data: bytes) -> str:
 
 def _title(encoding: str) -> str:
     return {"cp1252": "Windows-1252", "latin_1": "ISO 8859-1"}.get(encoding, encoding.upper().replace("CP125", "Windows-125"))
-
-
-def require_text(data: bytes, file: str) -> None:
-    """Refuse an empty file."""
-    if not data:
-        raise refuse("empty-file", file, "The file is empty.", "Give a file that holds at least one line.")

@@ -66,7 +66,13 @@ def read_delimited(text: str, file: str, findings: Findings) -> Grid | None:
     cells, kept_lines = rows.cells[skipped:], rows.lines[skipped:]
     cells = _even_out(cells, kept_lines, 0 if header is not None else None, file, delimiter, rows, findings)
     if len(cells) <= (header is not None):
-        raise refuse("no-rows", file, "The table has a header but no rows.", "Give a table with at least one row.", kept_lines[0] if kept_lines else 1)
+        raise refuse(
+            "no-rows",
+            file,
+            "The table has a header but no rows.",
+            "Give a table with at least one row.",
+            kept_lines[0] if kept_lines else 1,
+        )
     reader = "TSV" if delimiter == "\t" else "CSV"
     return make_grid(file, reader, cells, kept_lines, None if header is None else 0, findings)
 
@@ -178,19 +184,31 @@ def _parse_best(lines: Sequence[str], delimiter: str, file: str, findings: Findi
     if not opening:
         return raw
     quoted = parse_quoted(lines, delimiter)
-    all_quoted = bool(quoted.cells) and quoted.lines[0] <= len(lines) and lines[quoted.lines[0] - 1].startswith('"') and not quoted.broken
+    all_quoted = (
+        bool(quoted.cells) and quoted.lines[0] <= len(lines) and lines[quoted.lines[0] - 1].startswith('"') and not quoted.broken
+    )
     if delimiter == "\t":
         # a sentence in quotation marks is not a quoted cell: quoting needs a sign that the quotes were needed
         meant = not quoted.broken and (quoted.escaped > 0 or all_quoted) and quoted.agreement >= raw.agreement
     else:
         meant = not quoted.broken or quoted.agreement > raw.agreement
     if not meant:
-        findings.note("quotes", file, "Quotation marks were read as part of the text, not as quoting of cells.",
-                      "If cells are quoted, double every quotation mark inside of them.", quoted.broken[0] if quoted.broken else None)  # fmt: skip
+        findings.note(
+            "quotes",
+            file,
+            "Quotation marks were read as part of the text, not as quoting of cells.",
+            "If cells are quoted, double every quotation mark inside of them.",
+            quoted.broken[0] if quoted.broken else None,
+        )
         return raw
     if quoted.broken:
-        findings.lines("quotes", file, quoted.broken, "A quotation mark is unbalanced in {lines}; the text may be cut wrongly there.",
-                       "Double the quotation marks inside quoted cells.")  # fmt: skip
+        findings.lines(
+            "quotes",
+            file,
+            quoted.broken,
+            "A quotation mark is unbalanced in {lines}; the text may be cut wrongly there.",
+            "Double the quotation marks inside quoted cells.",
+        )
     return quoted
 
 
@@ -206,7 +224,12 @@ def _even_out(
     if header is not None and body and width == Counter(map(len, body)).most_common(1)[0][0] - 1:
         cells[0] = ["row", *cells[0]]  # R leaves the column of row names without a name
         width += 1
-    while header is not None and width > 1 and not cells[0][width - 1].strip() and all(len(row) < width or not row[width - 1].strip() for row in body):
+    while (
+        header is not None
+        and width > 1
+        and not cells[0][width - 1].strip()
+        and all(len(row) < width or not row[width - 1].strip() for row in body)
+    ):
         width -= 1
     short: list[int] = []
     wrong: list[int] = []
@@ -217,9 +240,18 @@ def _even_out(
             wrong.append(index)
         elif len(row) < width:
             short.append(index)
-    if short and not wrong and all(_may_be_empty(cells, column) for column in range(min(len(cells[index]) for index in short), width)):
-        findings.lines("short-rows", file, [lines[index] for index in short], "{count} rows have fewer cells than the header ({lines}); the cells at their end were taken as missing.",
-                       "Write empty cells out.")  # fmt: skip
+    if (
+        short
+        and not wrong
+        and all(_may_be_empty(cells, column) for column in range(min(len(cells[index]) for index in short), width))
+    ):
+        findings.lines(
+            "short-rows",
+            file,
+            [lines[index] for index in short],
+            "{count} rows have fewer cells than the header ({lines}); the cells at their end were taken as missing.",
+            "Write empty cells out.",
+        )
         for index in short:
             cells[index] = cells[index] + [""] * (width - len(cells[index]))
         short = []
@@ -228,8 +260,14 @@ def _even_out(
         first = bad[0]
         what = f"{len(bad):,} rows have" if len(bad) > 1 else "A row has"
         name = _DELIMITERS.get(delimiter, repr(delimiter))
-        raise refuse("ragged-rows", file, f"{what} another number of cells than the table ({width}): {listed([lines[index] for index in bad])}; line {lines[first]} has {len(cells[first])}.",
-                     f"A {name} or a line break may stand inside a text: quote such cells, or replace the character.", lines[first])  # fmt: skip
+        raise refuse(
+            "ragged-rows",
+            file,
+            f"{what} another number of cells than the table ({width}): {listed([lines[index] for index in bad])}; line "
+            f"{lines[first]} has {len(cells[first])}.",
+            f"A {name} or a line break may stand inside a text: quote such cells, or replace the character.",
+            lines[first],
+        )
     return cells
 
 

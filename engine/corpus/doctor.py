@@ -12,6 +12,9 @@ from engine.corpus.draft import Origin
 from engine.corpus.findings import Findings, Severity, enumerated, listed, plural
 from engine.corpus.types import Corpus, Finding
 
+_MANY_COPIES = 0.02
+"""Where more of a system's outputs repeat their source, something went wrong."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -49,7 +52,11 @@ class _Hits:
     def where(self) -> str:
         """ "lines 3 and 9 (system A)"."""
         lines = sorted(set(self.lines))
-        named = enumerated([f"{label} {count:,}" for label, count in self.labels.items()], shown=4) if len(self.labels) > 1 else next(iter(self.labels))
+        named = (
+            enumerated([f"{label} {count:,}" for label, count in self.labels.items()], shown=4)
+            if len(self.labels) > 1
+            else next(iter(self.labels))
+        )
         return f"{named}: {listed(lines, len(lines))}" if lines else named
 
 
@@ -85,7 +92,13 @@ def _parts(corpus: Corpus, origins: Mapping[str, Origin]) -> Iterator[Part]:
 
 
 def _grouped(
-    parts: Sequence[Part], test: Callable[[str], bool], kind: str, message: str, remedy: str, severity: Severity, findings: Findings
+    parts: Sequence[Part],
+    test: Callable[[str], bool],
+    kind: str,
+    message: str,
+    remedy: str,
+    severity: Severity,
+    findings: Findings,
 ) -> None:
     """One finding per file for all texts that pass a test. `message` has {count} and {where}."""
     hits: dict[str, _Hits] = defaultdict(_Hits)
@@ -109,50 +122,98 @@ def _characters(parts: Sequence[Part], findings: Findings) -> None:
             suspects["nfc"].append(part)
     for name, check in CHECKS.items():
         if suspects[name]:
-            _grouped(suspects[name], lambda text, found=check.found: found(text), check.kind, check.message, check.remedy, check.severity, findings)
+            _grouped(
+                suspects[name],
+                check.found,
+                check.kind,
+                check.message,
+                check.remedy,
+                check.severity,
+                findings,
+            )
     if suspects["nfc"]:
-        _grouped(suspects["nfc"], lambda text: not unicodedata.is_normalized("NFC", text), "not-nfc",
-                 "{count} write accented letters in pieces (not in Unicode form NFC; {where}); metrics take them for other letters.",
-                 "Normalise all files to NFC.", "note", findings)  # fmt: skip
+        _grouped(
+            suspects["nfc"],
+            lambda text: not unicodedata.is_normalized("NFC", text),
+            "not-nfc",
+            "Accented letters are written in pieces (not in Unicode form NFC) in {count} ({where}); metrics take them for "
+            "other letters.",
+            "Normalise all files to NFC.",
+            "note",
+            findings,
+        )
 
 
 def _empty(parts: Sequence[Part], findings: Findings) -> None:
     written = [part for part in parts if part.kind != "reference"]
-    _grouped(written, lambda text: not text.strip(), "empty-lines", "{count} are empty ({where}).", "Restore them, where a text is meant.", "warning", findings)
+    _grouped(
+        written,
+        lambda text: not text.strip(),
+        "empty-lines",
+        "Nothing is written in {count} ({where}).",
+        "Restore them, where a text is meant.",
+        "warning",
+        findings,
+    )
 
 
 def _missing(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
-    """Outputs, references and sources that are not there."""
+    """Outputs, references and sources that are not there: one finding per file and kind."""
+    gaps: dict[tuple[str, str], list[tuple[Part, list[int]]]] = defaultdict(list)
     for part in parts:
         absent = [segment for segment, text in enumerate(part.texts) if text is None]
-        if not absent:
-            continue
-        lines = [line for line in map(part.origin.line, absent) if line]
-        where = f" ({listed(lines, len(lines))})" if lines else ""
-        total = f"{len(absent):,} of {plural(len(part.texts), 'segment')}"
-        if part.kind == "system":
-            everything = " at all" if len(absent) == len(part.texts) else ""
-            findings.add("missing-outputs", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} has no output for {total}{everything}{where}; they are not scored.",
-                         "Add the outputs, or compare systems on the segments they share.", min(lines, default=None), "note" if everything else "warning")  # fmt: skip
-        elif part.kind == "source":
-            findings.add("missing-sources", part.origin.file, f"The source is missing for {total}{where}.", "Add the sources.", min(lines, default=None))
+        if absent:
+            gaps[part.origin.file, part.kind].append((part, absent))
+    for (file, kind), found in gaps.items():
+        lines = sorted({line for part, absent in found for line in map(part.origin.line, absent) if line})
+        place = f" ({listed(lines, len(lines))})" if lines else ""
+        named = enumerated([f"{part.label} {len(absent):,}" for part, absent in found], shown=8)
+        total = plural(len(corpus), "segment")
+        if kind == "system":
+            everywhere = all(len(absent) == len(corpus) for _, absent in found)
+            message = f"Outputs are missing, of {total}: {named}{place}; they are not scored."
+            remedy = "Add the outputs, or compare systems on the segments that they share."
+            findings.add(
+                "missing-outputs", file, message, remedy, lines[0] if lines else None, "note" if everywhere else "warning"
+            )
+        elif kind == "source":
+            findings.add(
+                "missing-sources",
+                file,
+                f"Sources are missing, of {total}: {named}{place}.",
+                "Add them.",
+                lines[0] if lines else None,
+            )
         elif corpus.reference_count > 1:
-            findings.note("missing-references", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} is missing for {total}.")
+            findings.note(
+                "missing-references", file, f"References are missing, of {total}: {named}.", "Add them, where there are any."
+            )
     _without_reference(corpus, parts, findings)
 
 
 def _without_reference(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
     if not corpus.reference_count:
         if len(corpus) and corpus.systems:
-            findings.note("no-references", parts[-1].origin.file, "There are no references; only metrics that need none can score.", "Add references, where there are any.")
+            findings.note(
+                "no-references",
+                parts[-1].origin.file,
+                "There are no references; only metrics that need none can score.",
+                "Add references, where there are any.",
+            )
         return
     bare = [segment for segment, references in enumerate(corpus.references) if all(text is None for text in references)]
     if bare:
         first = next(part for part in parts if part.kind == "reference")
         lines = [line for line in map(first.origin.line, bare) if line]
         where = f" ({listed(lines, len(lines))})" if lines else ""
-        findings.add("missing-references", first.origin.file, f"{plural(len(bare), 'segment')} of {len(corpus):,} have no reference{where}; metrics that need one do not score them.",
-                     "Add the references; a blank line is a missing one.", min(lines, default=None))  # fmt: skip
+        findings.add(
+            "missing-references",
+            first.origin.file,
+            f"There is no reference for {len(bare):,} of {plural(len(corpus), 'segment')}{where}; metrics that need one do "
+            "not score them.",
+            "Add the references; a blank line is a missing one.",
+            min(lines, default=None),
+        )
 
 
 def _copies(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
@@ -162,22 +223,37 @@ def _copies(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
         return
     if len(sources) > 1 and len(set(sources)) == 1:
         file = next(part.origin.file for part in parts if part.kind == "source")
-        findings.add("constant-source", file, f"The source is the same for all segments ({str(sources[0])[:40]!r}).", "Leave the column or file out where it is only a filler.", None)
+        findings.add(
+            "constant-source",
+            file,
+            f"The source is the same for all segments ({str(sources[0])[:40]!r}).",
+            "Leave the column or file out where it is only a filler.",
+            None,
+        )
         return
     plain = [text.strip() if text else None for text in sources]
+    few: list[tuple[Part, list[int]]] = []
     for part in parts:
-        if part.kind != "system":
-            continue
-        copies = [segment for segment, text in enumerate(part.texts) if text and plain[segment] and text.strip() == plain[segment] and _has_words(text)]
-        if copies:
-            lines = [line for line in map(part.origin.line, copies) if line]
-            where = f" ({listed(lines, len(lines))})" if lines else ""
-            findings.add("untranslated", part.origin.file, f"{part.label[0].upper()}{part.label[1:]} repeats the source in {len(copies):,} of {plural(len(part.texts), 'segment')}{where}.",
-                         "Check whether these were left untranslated.", min(lines, default=None), "warning" if len(copies) > 0.02 * len(part.texts) else "note")  # fmt: skip
+        copies = [
+            segment
+            for segment, text in enumerate(part.texts)
+            if part.kind == "system" and text and text.strip() == plain[segment] and any(map(str.isalpha, text))
+        ]
+        if len(copies) > _MANY_COPIES * len(part.texts):
+            _report_copies([(part, copies)], corpus, "warning", findings)
+        elif copies:
+            few.append((part, copies))
+    if few:
+        _report_copies(few, corpus, "note", findings)
 
 
-def _has_words(text: str) -> bool:
-    return any(map(str.isalpha, text))
+def _report_copies(found: Sequence[tuple[Part, list[int]]], corpus: Corpus, severity: Severity, findings: Findings) -> None:
+    lines = sorted({line for part, copies in found for line in map(part.origin.line, copies) if line})
+    where = f" ({listed(lines, len(lines))})" if lines else ""
+    named = enumerated([f"{part.label} {len(copies):,}" for part, copies in found], shown=8)
+    message = f"Outputs repeat their source, of {plural(len(corpus), 'segment')}: {named}{where}."
+    remedy = "Check whether they were left untranslated." if severity == "warning" else "Names and numbers may stay as they are."
+    findings.add("untranslated", found[0][0].origin.file, message, remedy, lines[0] if lines else None, severity)
 
 
 def _same(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
@@ -191,12 +267,29 @@ def _same(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
         references = [part for part in group if part.kind == "reference"]
         if systems and references:
             human = all(part.label.removeprefix("system ").lower().startswith("ref") for part in systems)
-            findings.add("equals-reference", systems[0].origin.file, f"{_cap(enumerated([part.label for part in systems]))} is identical to {references[0].label}; its scores say nothing.",
-                         "Leave it out of the systems, or give another reference.", None, "note" if human else "warning")  # fmt: skip
+            findings.add(
+                "equals-reference",
+                systems[0].origin.file,
+                f"{_cap(enumerated([part.label for part in systems]))} repeats {references[0].label} word for word; its "
+                "scores say nothing.",
+                "Leave it out of the systems, or give another reference.",
+                None,
+                "note" if human else "warning",
+            )
         elif len(systems) > 1:
-            findings.add("identical-systems", systems[1].origin.file, f"{_cap(enumerated([part.label for part in systems]))} have identical outputs.", "Check that no file was given twice.")
+            findings.add(
+                "identical-systems",
+                systems[1].origin.file,
+                f"{_cap(enumerated([part.label for part in systems]))} have identical outputs.",
+                "Check that no file was given twice.",
+            )
         if len(references) > 1:
-            findings.add("identical-references", references[1].origin.file, f"{_cap(enumerated([part.label for part in references]))} are identical.", "Give each reference once.")
+            findings.add(
+                "identical-references",
+                references[1].origin.file,
+                f"{_cap(enumerated([part.label for part in references]))} are identical.",
+                "Give each reference once.",
+            )
 
 
 def _cap(text: str) -> str:
@@ -209,9 +302,16 @@ def _scores(corpus: Corpus, findings: Findings) -> None:
     for criterion in corpus.criteria:
         file = corpus.name
         if grouped is None or criterion.name not in grouped.index:
-            findings.add("no-scores", file, f"Criterion {criterion.name!r} has no scores.", "Fill them in, or leave the column out.")
+            findings.add(
+                "no-scores", file, f"Criterion {criterion.name!r} has no scores.", "Fill them in, or leave the column out."
+            )
             continue
         row = grouped.loc[criterion.name]
         if row["nunique"] == 1 and row["count"] > 1:
-            findings.add("constant-scores", file, f"All {int(row['count']):,} scores of criterion {criterion.name!r} are {row['min']:g}; nothing can be correlated with them.",
-                         "Check that the right column was read.")  # fmt: skip
+            findings.add(
+                "constant-scores",
+                file,
+                f"All {int(row['count']):,} scores of criterion {criterion.name!r} are {row['min']:g}; nothing can be "
+                "correlated with them.",
+                "Check that the right column was read.",
+            )

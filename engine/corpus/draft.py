@@ -56,7 +56,7 @@ class Draft:
     def add_scores(
         self, criterion: Criterion, segments: Sequence[int] | np.ndarray, systems: Sequence[str] | np.ndarray, values: np.ndarray
     ) -> None:
-        """Add the scores that are not missing. `segments` are indices or `SYSTEM_LEVEL`; `values` float64[n], higher is better."""
+        """Add the scores that are not NaN. `segments` are indices or `SYSTEM_LEVEL`; `values` float64[n], higher is better."""
         known = ~np.isnan(values)
         frame = pd.DataFrame(
             {
@@ -104,7 +104,12 @@ def _languages(draft: Draft, given: Languages, findings: Findings) -> Languages:
         target = guess_language(_target_texts(draft))
         guessed += [f"output {name(target)}"] if target else []
     if guessed:
-        findings.note("languages", "", f"Languages judged by the texts: {', '.join(guessed)}.", "Name them where this is wrong (--langs de-en).")
+        findings.note(
+            "languages",
+            "",
+            f"Languages judged by the texts: {', '.join(guessed)}.",
+            "Name them where this is wrong (--langs de-en).",
+        )
     return (source, target)
 
 

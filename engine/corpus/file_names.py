@@ -10,8 +10,8 @@ from engine.corpus.languages import language_of_suffix, languages_from_name
 _WORDS = {
     "source": "src source sources input inputs orig original quelle",
     "reference": "ref refs reference references gold golden target targets pe postedit referenz",
-    "system": "hyp hyps hypo hypothesis hypotheses mt out output outputs sys system systems pred preds prediction predictions cand candidate "
-    "candidates translation translations trans decoded generated generation",
+    "system": "hyp hyps hypo hypothesis hypotheses mt out output outputs sys system systems pred preds prediction "
+    "predictions cand candidate candidates translation translations trans decoded generated generation",
     "scores": "da score scores mqm rating ratings judgement judgements judgments esa sqm hter zscore zscores human-scores",
     "tags": "tags tag",
     "documents": "docs doc docids documents",
@@ -20,7 +20,7 @@ _ROLES = {word: role for role, words in _WORDS.items() for word in words.split()
 _FOLDERS = {
     "source": "source sources src input inputs",
     "reference": "reference references ref refs gold",
-    "system": "system-outputs system_outputs systems outputs output hypotheses hypothesis hyp hyps translations predictions candidates mt",
+    "system": "system-outputs system_outputs systems outputs output hypotheses hypothesis hyp hyps translations predictions mt",
 }
 _FOLDER_ROLES = {word: role for role, words in _FOLDERS.items() for word in words.split()}
 _IGNORED = re.compile(
@@ -38,7 +38,7 @@ def is_ignored(path: str) -> bool:
 
 
 def role_of_file(path: str) -> str | None:
-    """The part of a corpus that a file name stands for: "source", "reference", "system", "scores", "source tags", "system tags", "documents"."""
+    """The part of a corpus that a name stands for: "source", "reference", "system", "scores", "documents", "source tags" …"""
     base = path.rpartition("/")[2].lower().removesuffix(".gz")
     if re.search(r"\.(seg|sys)\.score$", base):
         return "scores"

@@ -26,8 +26,11 @@ _SKIPPED = re.compile(r"(^|/)(__MACOSX|\.[^/]*|Thumbs\.db|desktop\.ini|~\$[^/]*)
 _PICKLE_NAME = re.compile(r"\.(pkl|pickle|joblib)(\.gz)?$", re.IGNORECASE)
 _MODEL_NAME = re.compile(r"\.(p|pt|pth|ckpt|bin|npy|npz)(\.gz)?$", re.IGNORECASE)  # .pt may be Portuguese: refused only if binary
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc) or a password-protected workbook",
-     "Save it as .xlsx without a password, or as CSV (UTF-8)."),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Office file (.xls, .doc) or a password-protected workbook",
+        "Save it as .xlsx without a password, or as CSV (UTF-8).",
+    ),
     (b"%PDF-", "a PDF", "Export the texts as TSV, CSV, JSONL or plain text."),
     (b"PAR1", "a Parquet file", "Export it as CSV or JSONL."),
     (b"SQLite format 3\x00", "an SQLite database", "Export the table as CSV or JSONL."),
@@ -43,7 +46,7 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "Give texts."),
     (b"ARROW1", "an Arrow file", "Export it as CSV or JSONL."),
     (b"{\\rtf1", "an RTF document", "Save it as plain text (UTF-8)."),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,15 @@ def from_path(path: Path, name: str | None = None) -> Blob:
             if not stat.S_ISREG(status.st_mode):
                 raise refuse("not-a-file", shown, "This is not a regular file.", "Give a file or a folder.")
             if status.st_size > LIMIT:
-                raise refuse("too-large", shown, f"The file has {status.st_size >> 20:,} MiB; the limit is {LIMIT >> 20:,}.", _SPLIT)
+                raise refuse(
+                    "too-large", shown, f"The file has {status.st_size >> 20:,} MiB; the limit is {LIMIT >> 20:,}.", _SPLIT
+                )
             return path.read_bytes()
         except OSError as error:
             reason = error.strerror or str(error)
-            raise refuse("unreadable", shown, f"The file cannot be read: {reason}.", "Check the name and the permissions.") from None
+            raise refuse(
+                "unreadable", shown, f"The file cannot be read: {reason}.", "Check the name and the permissions."
+            ) from None
 
     return Blob(shown, read)
 
@@ -107,7 +114,9 @@ def from_folder(folder: Path) -> list[Blob]:
             if not _SKIPPED.search(shown):
                 blobs.append(from_path(path, shown))
         if len(blobs) > _FILES:
-            raise refuse("too-many-files", folder.name, f"The folder holds more than {_FILES:,} files.", "Name the folder of one corpus.")
+            raise refuse(
+                "too-many-files", folder.name, f"The folder holds more than {_FILES:,} files.", "Name the folder of one corpus."
+            )
     if not blobs:
         raise refuse("empty-folder", folder.name or str(folder), "The folder holds no files.", "Name the folder with the files.")
     return blobs
@@ -137,7 +146,12 @@ def from_zip(data: bytes, name: str, findings: Findings) -> list[Blob]:
     check_archive(archive, name, len(data))
     links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
     if links:
-        findings.add("zip-link", name, f"The archive holds links ({enumerated(links)}); they were not followed.", "Put the files themselves in.")
+        findings.add(
+            "zip-link",
+            name,
+            f"The archive holds links ({enumerated(links)}); they were not followed.",
+            "Put the files themselves in.",
+        )
     blobs = [Blob(entry.filename, _unpacker(archive, entry, name)) for entry in entries if entry.filename not in links]
     if not blobs:
         raise refuse("empty-archive", name, "The archive holds no files.", "Put the files in.")
@@ -153,12 +167,19 @@ def check_archive(archive: zipfile.ZipFile, name: str, size: int) -> None:
     for entry in entries:
         parts = entry.filename.replace("\\", "/").split("/")
         if ".." in parts or parts[0] == "" or re.match(r"[A-Za-z]:$", parts[0]):
-            raise refuse("zip-path", name, f"The archive holds the name {entry.filename!r}, which leads out of its folder.", "Make the archive again with plain relative names.")  # fmt: skip
+            raise refuse(
+                "zip-path",
+                name,
+                f"The archive holds the name {entry.filename!r}, which leads out of its folder.",
+                "Make the archive again with plain relative names.",
+            )
         if entry.filename in seen:
             raise refuse("zip-twice", name, f"The archive holds {entry.filename!r} twice.", "Make the archive again.")
         seen.add(entry.filename)
         if entry.flag_bits & 1:
-            raise refuse("encrypted", name, f"{entry.filename!r} in the archive is encrypted.", "Make the archive without a password.")
+            raise refuse(
+                "encrypted", name, f"{entry.filename!r} in the archive is encrypted.", "Make the archive without a password."
+            )
     total = sum(entry.file_size for entry in entries)
     if total > LIMIT or (total > _RATIO_FROM and total > _RATIO * size):
         raise refuse("archive-bomb", name, f"The archive would unpack from {_mib(size)} to {_mib(total)}.", _SPLIT)
@@ -173,9 +194,16 @@ def gunzip(data: bytes, name: str) -> bytes:
                 total += len(piece)
                 pieces.append(piece)
                 if total > LIMIT or (total > _RATIO_FROM and total > _RATIO * len(data)):
-                    raise refuse("archive-bomb", name, f"The gzip file would unpack from {_mib(len(data))} to more than {_mib(total)}.", _SPLIT)
+                    raise refuse(
+                        "archive-bomb",
+                        name,
+                        f"The gzip file would unpack from {_mib(len(data))} to more than {_mib(total)}.",
+                        _SPLIT,
+                    )
     except (zlib.error, EOFError, OSError):
-        raise refuse("damaged-archive", name, "The gzip file is damaged or cut off.", "Make it again, or give the unpacked file.") from None
+        raise refuse(
+            "damaged-archive", name, "The gzip file is damaged or cut off.", "Make it again, or give the unpacked file."
+        ) from None
     return b"".join(pieces)
 
 
@@ -183,13 +211,19 @@ def refuse_binary(data: bytes, name: str) -> None:
     """Refuse pickles (they can run programs when read), and other content that holds no plain text."""
     text = _is_text(data)
     if _PICKLE_NAME.search(name) or _is_pickle(data) or (_MODEL_NAME.search(name) and not text) or data[:6] == b"\x93NUMPY":
-        raise refuse("pickle", name, "This is a Python pickle (or a file that may hold one); reading it could run any program, so it was not opened.",
-                     "Export the texts as JSONL, TSV or plain text.")  # fmt: skip
+        raise refuse(
+            "pickle",
+            name,
+            "This is a Python pickle (or a file that may hold one); reading it could run any program, so it was not opened.",
+            "Export the texts as JSONL, TSV or plain text.",
+        )
     for magic, what, remedy in _MAGIC:
         if data.startswith(magic) and not (text and magic.isascii() and magic not in (b"%PDF-", b"{\\rtf1")):
             raise refuse("binary", name, f"This is {what}, which cannot be read.", remedy)
     if data[257:262] == b"ustar":
-        raise refuse("binary", name, "This is a tar archive, which cannot be read.", "Unpack it and name the folder, or make a zip.")
+        raise refuse(
+            "binary", name, "This is a tar archive, which cannot be read.", "Unpack it and name the folder, or make a zip."
+        )
 
 
 def nested_archives(blobs: Iterable[Blob]) -> Iterator[str]:
@@ -231,9 +265,16 @@ def _unpacker(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> Ca
         except Refused:
             raise
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
-            raise refuse("damaged-archive", f"{name}/{entry.filename}", "This file in the archive is damaged or packed in an unknown way.", "Make the archive again.") from None  # fmt: skip
+            raise refuse(
+                "damaged-archive",
+                f"{name}/{entry.filename}",
+                "This file in the archive is damaged or packed in an unknown way.",
+                "Make the archive again.",
+            ) from None
         if len(data) > entry.file_size:
-            raise refuse("archive-bomb", name, f"{entry.filename!r} unpacks to more than the archive says.", "Make the archive again.")
+            raise refuse(
+                "archive-bomb", name, f"{entry.filename!r} unpacks to more than the archive says.", "Make the archive again."
+            )
         return data
 
     return unpack

@@ -35,7 +35,9 @@ class Findings:
         """Report one thing."""
         self._items[Finding(kind, file, line, message, remedy, severity)] = None
 
-    def note(self, kind: str, file: str, message: str, remedy: str = "Nothing needs to be done.", line: int | None = None) -> None:
+    def note(
+        self, kind: str, file: str, message: str, remedy: str = "Nothing needs to be done.", line: int | None = None
+    ) -> None:
         """Report something that is in order, but should be known."""
         self.add(kind, file, message, remedy, line, "note")
 

@@ -59,12 +59,25 @@ def read_bundle(blobs: Sequence[Blob], name: str, languages: Languages, findings
     """
     if metrics_eval.language_pairs(blobs):
         return Bundle(draft=metrics_eval.read_folder(blobs, name, languages, findings))
-    chosen, unread = _choose(blobs, name)
+    chosen, others = _choose(blobs, name)
     files = _sort(chosen, findings)
-    files.unread += unread
-    result = _compose(files, name, findings)
-    if files.unread:
-        findings.note("unread-files", name, f"Not read: {enumerated(sorted(files.unread), shown=8)}.", "Nothing needs to be done, unless one of these was meant.")
+    try:
+        result = _compose(files, name, findings)
+    except Refused as refused:
+        if others and refused.finding.kind in ("no-outputs", "no-data"):
+            raise refuse(
+                refused.finding.kind,
+                name,
+                f"{refused.finding.message} There are also {enumerated(others, shown=8)}.",
+                "Name one of these folders, or the parts.",
+            ) from None
+        raise
+    if files.unread or others:
+        remedy = "Nothing needs to be done, unless one of these was meant; then name it alone or as a part."
+        findings.add("unread-files", name, f"Not read: {enumerated(sorted(files.unread) + others, shown=8)}.", remedy)
+    ignored = [blob.name for blob in blobs if is_ignored(blob.name)]
+    if ignored:
+        findings.note("ignored-files", name, f"Taken for licences, notes or programs: {enumerated(ignored, shown=8)}.")
     return result
 
 
@@ -75,26 +88,40 @@ def attach_scores(draft: Draft, scores: Sequence[ScoreFile], findings: Findings)
             attach(draft, score, criterion_of(score), findings)
         except Refused as refused:
             finding = refused.finding
-            findings.add(finding.kind, finding.file, f"{finding.message} These scores were left out.", finding.remedy, finding.line)
+            findings.add(
+                finding.kind, finding.file, f"{finding.message} These scores were left out.", finding.remedy, finding.line
+            )
 
 
 def _choose(blobs: Sequence[Blob], name: str) -> tuple[list[Blob], list[str]]:
-    """The files that belong to the corpus, and the names of those that do not: other folders, licences, programs."""
+    """The files that belong to the corpus, and the folders that do not."""
     data = [blob for blob in blobs if not is_ignored(blob.name)]
     ignored = [blob.name for blob in blobs if is_ignored(blob.name)]
     if not data:
-        raise refuse("no-data", name, f"There are no data files, only {enumerated(ignored)}.", "Name the folder or file with the texts.")
+        raise refuse(
+            "no-data", name, f"There are no data files, only {enumerated(ignored)}.", "Name the folder or file with the texts."
+        )
     root = _common_folder([blob.folder for blob in data])
     folders: dict[str, list[Blob]] = {}
     for blob in data:
         folders.setdefault(blob.folder.removeprefix(root).strip("/"), []).append(blob)
     top = folders.get("", [])
-    parts = [blob for folder, members in folders.items() if folder and "/" not in folder and role_of_folder(members[0].name) for blob in members]
+    parts = [
+        blob
+        for folder, members in folders.items()
+        if folder and "/" not in folder and role_of_folder(members[0].name)
+        for blob in members
+    ]
     if top or parts:
         chosen = top + parts
-        return chosen, ignored + _summary([blob for blob in data if blob not in chosen])
+        return chosen, _summary([blob for blob in data if blob not in chosen])
     names = sorted({folder.partition("/")[0] for folder in folders})
-    raise refuse("several-corpora", name, f"The folder holds several folders ({enumerated(names, shown=12)}), each a corpus of its own perhaps.", "Name one of them.")
+    raise refuse(
+        "several-corpora",
+        name,
+        f"The folder holds several folders ({enumerated(names, shown=12)}), each a corpus of its own perhaps.",
+        "Name one of them.",
+    )
 
 
 def _summary(blobs: Sequence[Blob]) -> list[str]:
@@ -124,7 +151,9 @@ def _sort(blobs: Sequence[Blob], findings: Findings) -> _Sorted:
     for blob in blobs:
         role = role_of_file(blob.name)
         try:
-            if role in ("source", "reference", "system") and not re.search(r"\.(tsv|csv|xlsx|jsonl?|xml|sgml?|zip)(\.gz)?$", blob.name.lower()):
+            if role in ("source", "reference", "system") and not re.search(
+                r"\.(tsv|csv|xlsx|jsonl?|xml|sgml?|zip)(\.gz)?$", blob.name.lower()
+            ):
                 _sort_text(Piece(blob.name, text=decode_blob(blob, findings)), role, files, findings)
                 continue
             piece = recognise(blob, findings)
@@ -157,7 +186,12 @@ def _compose(files: _Sorted, name: str, findings: Findings) -> Bundle:
     """Make one corpus of what was found."""
     corpora = [grid for grid in files.grids if _has_texts(grid)]
     if len(corpora) > 1:
-        raise refuse("several-corpora", name, f"There are several tables with texts ({enumerated([grid.file for grid in corpora], shown=12)}).", "Name one of them.")
+        raise refuse(
+            "several-corpora",
+            name,
+            f"There are several tables with texts ({enumerated([grid.file for grid in corpora], shown=12)}).",
+            "Name one of them.",
+        )
     files.unread += [grid.file for grid in files.grids if grid not in corpora]
     if corpora:
         files.unread += [lines.file for group in files.texts.values() for lines in group] + [piece.file for piece in files.markup]
@@ -198,7 +232,12 @@ def _parallel(files: _Sorted, name: str, findings: Findings) -> Draft:
     """Text files by their roles: one source, references, systems, tags, documents."""
     sources, references, systems = files.lines("source"), files.lines("reference"), files.lines("system")
     if len(sources) > 1:
-        raise refuse("several-sources", name, f"Several files seem to be the source ({enumerated([lines.file for lines in sources])}).", _NAME_PARTS)
+        raise refuse(
+            "several-sources",
+            name,
+            f"Several files seem to be the source ({enumerated([lines.file for lines in sources])}).",
+            _NAME_PARTS,
+        )
     systems = systems + _unnamed(files, sources + references + systems, name, findings)
     if not systems:
         have = enumerated([lines.file for lines in sources + references])
@@ -213,7 +252,12 @@ def _parallel(files: _Sorted, name: str, findings: Findings) -> Draft:
         if len(lines.lines) == draft.size:
             draft.documents = [line.rpartition("\t")[2] for line in lines.lines]
         else:
-            findings.add("unequal-lengths", lines.file, f"The file has {len(lines.lines):,} lines where there are {draft.size:,} segments; documents were left out.", "Give one line per segment.")
+            findings.add(
+                "unequal-lengths",
+                lines.file,
+                f"The file has {len(lines.lines):,} lines where there are {draft.size:,} segments; documents were left out.",
+                "Give one line per segment.",
+            )
     _add_tags(draft, files, findings)
     return draft
 
@@ -225,13 +269,24 @@ def _unnamed(files: _Sorted, known: Sequence[Lines], name: str, findings: Findin
         return []
     if not known:
         if len(unnamed) > 1:
-            raise refuse("unclear-files", name, f"The names do not say which file is source, reference or system: {enumerated([lines.file for lines in unnamed], shown=8)}.", _NAME_PARTS)
+            raise refuse(
+                "unclear-files",
+                name,
+                "The names do not say which file is source, reference or system: "
+                f"{enumerated([lines.file for lines in unnamed], shown=8)}.",
+                _NAME_PARTS,
+            )
         return unnamed
     size = max(len(lines.lines) for lines in known)
     taken = [lines for lines in unnamed if abs(len(lines.lines) - size) <= 0.2 * size]
     files.unread += [lines.file for lines in unnamed if lines not in taken]
     if taken:
-        findings.note("taken-as-systems", name, f"Taken for system outputs by their length: {enumerated([lines.file for lines in taken], shown=8)}.", f"Where that is wrong: {_NAME_PARTS}")
+        findings.note(
+            "taken-as-systems",
+            name,
+            f"Taken for system outputs by their length: {enumerated([lines.file for lines in taken], shown=8)}.",
+            f"Where that is wrong: {_NAME_PARTS}",
+        )
     return taken
 
 
@@ -258,4 +313,3 @@ def criterion_of(score: ScoreFile) -> Criterion:
     suffix = base.rpartition(".")[2]
     name = score.criterion or (suffix if suffix in ("da", "mqm", "hter", "z", "esa", "sqm") else stem(base))
     return Criterion(name, f"{score.file}, as given; higher is taken as better")
-

@@ -90,7 +90,8 @@ def find_header(rows: Sequence[Sequence[Any]], looked_at: int = 15) -> int | Non
     numeric = [sum(isinstance(cell, (int, float)) or _is_number(cell) for cell in row) for row in rows[:looked_at]]
     best = max(range(len(counts)), key=lambda index: (counts[index] - numeric[index], -index), default=None)
     if best is not None and not numeric[best] and counts[best] >= 0.25 * sum(map(_filled, rows[best])):
-        if counts[best] >= 2 or any(isinstance(cell, str) and sure(cell) for cell in rows[best]):
+        named = counts[best] >= 2 or any(isinstance(cell, str) and sure(cell) for cell in rows[best])
+        if named:
             return best
     widest = max((sum(map(_filled, row)) for row in rows[:looked_at]), default=0)
     first = next((index for index, row in enumerate(rows[:looked_at]) if sum(map(_filled, row)) >= max(2, 0.7 * widest)), None)
@@ -105,7 +106,13 @@ def make_grid(
     width = len(rows[body]) if len(rows) > body else len(rows[header]) if header is not None else 0
     names = [str(index + 1) for index in range(width)] if header is None else _names(rows[header], file, lines[header], findings)
     if header is None:
-        findings.add("no-header", file, "The table has no header row; its columns are called 1, 2, 3 …", "Add a row with the columns' names, or name the columns by number.", 1)  # fmt: skip
+        findings.add(
+            "no-header",
+            file,
+            "The table has no header row; its columns are called 1, 2, 3 …",
+            "Add a row with the columns' names, or name the columns by number.",
+            1,
+        )
     columns = list(zip(*rows[body:])) if len(rows) > body else [()] * width
     return Grid(file, reader, dict(zip(names, columns)), list(lines[body:]))
 
@@ -147,5 +154,11 @@ def _names(row: Sequence[Any], file: str, line: int, findings: Findings) -> list
             name = f"{name} ({number})"
         names.append(name)
     if repeated:
-        findings.add("duplicate-columns", file, f"Several columns have the same name ({enumerated(repeated)}); the later ones are numbered.", "Give every column its own name.", line)  # fmt: skip
+        findings.add(
+            "duplicate-columns",
+            file,
+            f"Several columns have the same name ({enumerated(repeated)}); the later ones are numbered.",
+            "Give every column its own name.",
+            line,
+        )
     return names

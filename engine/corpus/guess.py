@@ -39,7 +39,13 @@ class _Profile:
     @property
     def text(self) -> bool:
         """Sentences, by the look of them."""
-        return self.lists or (self.filled > 0 and self.numeric < 0.5 and self.letters > 0.3 and self.length >= 12 and (self.distinct > 0.2 or self.values > 20))
+        return self.lists or (
+            self.filled > 0
+            and self.numeric < 0.5
+            and self.letters > 0.3
+            and self.length >= 12
+            and (self.distinct > 0.2 or self.values > 20)
+        )
 
     @property
     def any_text(self) -> bool:
@@ -56,7 +62,7 @@ class _Guesser:
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
         self.profiles = {name: _profile(cells) for name, cells in grid.columns.items()}
-        self.named = {name: role_of(name) for name in grid.columns}
+        self.named = {name: role_of(name) or ("", "") for name in grid.columns}
         self.roles: dict[str, str] = {}
         self.doubts: list[str] = []
 
@@ -69,7 +75,10 @@ class _Guesser:
         self._identifiers()
         self._scores()
         if not any(role.startswith("hypothesis") for role in self.roles.values()):
-            self.doubts.append("no column of system outputs was recognised")
+            ranking = {"better", "worse"} <= set(map(words, self.grid.columns))
+            self.doubts.append(
+                "it ranks pairs of systems and holds no texts" if ranking else "no column of system outputs was recognised"
+            )
         roles = {name: self.roles.get(name, "ignore") for name in self.grid.columns}
         return Guess(roles, not self.doubts, "; ".join(dict.fromkeys(self.doubts)))
 
@@ -78,7 +87,7 @@ class _Guesser:
         return [
             name
             for name, role in self.named.items()
-            if role and role[0] in kinds and name not in self.roles and (self.profiles[name].any_text or not text)
+            if role[0] in kinds and name not in self.roles and (self.profiles[name].any_text or not text)
         ]
 
     def _hypotheses(self) -> None:
@@ -103,12 +112,12 @@ class _Guesser:
         names = system_names(columns)
         for column in columns:
             self.roles[column] = f"hypothesis:{names[column]}"
-        if any(not (self.named[column] or ("", ""))[1] for column in columns):
+        if any(not self.named[column][1] for column in columns):
             self.doubts.append(f"several columns may hold system outputs ({enumerated(list(columns))})")
 
     def _annotation(self) -> bool:
         """Whether the table rates outputs, so that its target is one."""
-        kinds = {role[0] for role in self.named.values() if role}
+        kinds = {role[0] for role in self.named.values()}
         return bool(kinds & {"system", "score", "rater"})
 
     def _references(self) -> None:
@@ -144,7 +153,10 @@ class _Guesser:
         unknown = [
             name
             for name, role in self.named.items()
-            if name not in self.roles and self.profiles[name].text and not self.profiles[name].lists and (role is None or role[0] in _TEXTS)
+            if name not in self.roles
+            and self.profiles[name].text
+            and not self.profiles[name].lists
+            and (not role[0] or role[0] in _TEXTS)
         ]
         unknown = [name for name in unknown if not score_like(name) or self.profiles[name].numeric < 0.2]
         if not unknown:
@@ -156,7 +168,7 @@ class _Guesser:
                 for name in unknown:
                     self.roles[name] = f"hypothesis:{name}"
             self.doubts.append(f"{enumerated(unknown)} may hold system outputs")
-        elif not any(role and role[0] == "system" for role in self.named.values()):
+        elif not any(role[0] == "system" for role in self.named.values()):
             self.doubts.append(f"{enumerated(unknown)} may hold further texts")
 
     def _identifiers(self) -> None:
@@ -168,7 +180,8 @@ class _Guesser:
             if columns and not (kind == "system" and wide):
                 self.roles[columns[0]] = role
         segments = sorted(
-            (name for name in self._free("segment", text=False) if not self.named[name][1] and not self.profiles[name].lists), key=segment_rank
+            (name for name in self._free("segment", text=False) if not self.named[name][1] and not self.profiles[name].lists),
+            key=segment_rank,
         )
         documents = [name for name in self._free("document", text=False) if not self.profiles[name].lists]
         documents.sort(key=lambda name: self.profiles[name].values)
@@ -193,7 +206,7 @@ class _Guesser:
                 continue
             owned = _owned_by(name, systems)
             grouped = name in self.grid.groups
-            if not profile.filled or not (grouped or owned or (role and role[0] in ("score", "penalty")) or score_like(name)):
+            if not profile.filled or not (grouped or owned or role[0] in ("score", "penalty") or score_like(name)):
                 continue
             kind = "penalty" if self._is_penalty(name, role) else "score"
             if owned:
@@ -203,11 +216,11 @@ class _Guesser:
             else:
                 self.roles[name] = f"{kind}:{self._criterion(name)}"
 
-    def _is_penalty(self, name: str, role: tuple[str, str] | None) -> bool:
+    def _is_penalty(self, name: str, role: tuple[str, str]) -> bool:
         """Error counts and the like: lower is better, so that they must be negated."""
         values = [value for value in map(number, self.grid.columns[name][:_SAMPLE]) if value is not None and value == value]
         positive = bool(values) and min(values) >= 0 and max(values) > 0
-        if role and role[0] == "penalty":
+        if role[0] == "penalty":
             return positive
         if "mqm" in words(name).split() and positive:
             self.doubts.append(f"{name!r} holds no negative value: are these penalties (lower is better)?")
@@ -228,7 +241,9 @@ def system_names(columns: Sequence[str]) -> dict[str, str]:
     parts = {column: re.split(r"[\s_\-.:]+", column.strip()) for column in columns}
     first = next(iter(parts.values()))[0]
     shorter = {column: column.strip()[len(first) :].strip(" _-.:") for column in columns}
-    if all(part[0] == first for part in parts.values()) and all(len(name) > 1 and not name.isdigit() for name in shorter.values()):
+    if all(part[0] == first for part in parts.values()) and all(
+        len(name) > 1 and not name.isdigit() for name in shorter.values()
+    ):
         return shorter
     return {column: column for column in columns}
 
@@ -263,4 +278,6 @@ def _profile(cells: Sequence[Any]) -> _Profile:
 
 def _are_pairs(cells: Sequence[Any]) -> bool:
     values = {cell for cell in cells[:_SAMPLE] if isinstance(cell, str) and cell}
-    return bool(values) and all(re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z]+)?[-_>]+[A-Za-z]{2,3}([-_][A-Za-z]+)?", value) for value in values)
+    return bool(values) and all(
+        re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z]+)?[-_>]+[A-Za-z]{2,3}([-_][A-Za-z]+)?", value) for value in values
+    )

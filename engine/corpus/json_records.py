@@ -65,9 +65,19 @@ class _Flattener:
                 return [{"system": name, "hypothesis": item} for name, item in value.items()]
         if isinstance(value, list) and value:
             if all(isinstance(item, dict) and _has_output(item) for item in value):
-                return [({} if _has_system(item) else {"system": f"{key} {place}"}) | self._nested(item, key) for place, item in enumerate(value, 1)]
-            if _is_output(key) and all(isinstance(item, str) for item in value) and not (len(value) == 1 and any(_is_system(name) for name in record)):
-                return [{"system": f"{key} {place}" if len(value) > 1 else key, "hypothesis": item} for place, item in enumerate(value, 1)]
+                return [
+                    ({} if _has_system(item) else {"system": f"{key} {place}"}) | self._nested(item, key)
+                    for place, item in enumerate(value, 1)
+                ]
+            if (
+                _is_output(key)
+                and all(isinstance(item, str) for item in value)
+                and not (len(value) == 1 and any(_is_system(name) for name in record))
+            ):
+                return [
+                    {"system": f"{key} {place}" if len(value) > 1 else key, "hypothesis": item}
+                    for place, item in enumerate(value, 1)
+                ]
         return None
 
     def _nested(self, item: Mapping[str, Any], group: str) -> dict[str, Any]:
@@ -101,7 +111,11 @@ class _Flattener:
                 self._average(row, name, value)
             else:
                 row[name] = [str(item) for item in value]
-        elif value and all(isinstance(item, (int, float)) or item is None for item in value) and (score_like(name) or role_is(name, "score")):
+        elif (
+            value
+            and all(isinstance(item, (int, float)) or item is None for item in value)
+            and (score_like(name) or role_is(name, "score"))
+        ):
             row[name] = _mean(value)
             self.averaged.add(name)
         elif len(value) == 1 and role_is(name, "hypothesis"):
@@ -138,9 +152,10 @@ def _is_system(name: str) -> bool:
 
 
 def _has_output(item: Mapping[str, Any]) -> bool:
-    return any(role_is(key, "hypothesis", "weak hypothesis", "either") and isinstance(value, (str, type(None))) for key, value in item.items()) or (
-        _has_system(item) and any(key in ("text", "value") for key in item)
-    )
+    return any(
+        role_is(key, "hypothesis", "weak hypothesis", "either") and isinstance(value, (str, type(None)))
+        for key, value in item.items()
+    ) or (_has_system(item) and any(key in ("text", "value") for key in item))
 
 
 def _has_system(item: Mapping[str, Any]) -> bool:
@@ -169,5 +184,11 @@ def _merge(columns: dict[str, list[Any]], lines: list[int], file: str, findings:
                 rows = [row for row, value in enumerate(columns[other]) if value is not None]
                 columns[names[0]] = [first if first is not None else second for first, second in zip(main, columns[other])]
                 del columns[other]
-                findings.lines("other-key", file, [lines[row] or None for row in rows], f"{{count}} records call {names[0]!r} {other!r} ({{lines}}); both were read as the same.", "Use one name.")  # fmt: skip
+                findings.lines(
+                    "other-key",
+                    file,
+                    [lines[row] or None for row in rows],
+                    f"{{count}} records call {names[0]!r} {other!r} ({{lines}}); both were read as the same.",
+                    "Use one name.",
+                )
     return columns

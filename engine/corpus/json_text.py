@@ -15,7 +15,19 @@ from engine.corpus.names import known, role_of
 _STARTS = re.compile(r'\s*(\{\s*("|\})|\[\s*\{)')
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\u[dD][89a-fA-F]")
-_LISTS = ("data", "segments", "examples", "items", "records", "rows", "instances", "documents", "outputs", "results", "translations")
+_LISTS = (
+    "data",
+    "segments",
+    "examples",
+    "items",
+    "records",
+    "rows",
+    "instances",
+    "documents",
+    "outputs",
+    "results",
+    "translations",
+)
 _TEXTS = ("source", "reference", "hypothesis", "either", "weak source", "weak reference", "weak hypothesis")
 _FIX = "Write one JSON object per line, complete and without comments."
 
@@ -58,7 +70,13 @@ def read_records(text: str, file: str, findings: Findings) -> Records:
     except RecursionError:
         raise refuse("not-json", file, "The JSON is nested too deeply.", "Flatten it.", 1) from None
     if not records.items:
-        raise refuse("no-records", file, "The JSON holds no records (objects with texts).", "Give a list of objects, or one object per line.", 1)
+        raise refuse(
+            "no-records",
+            file,
+            "The JSON holds no records (objects with texts).",
+            "Give a list of objects, or one object per line.",
+            1,
+        )
     _report(records, file, findings)
     return records
 
@@ -131,7 +149,13 @@ def _read_array(text: str, file: str, reader: _Reader) -> None:
         if text.startswith("]", position):
             rest = text[position + 1 :].strip()
             if rest:
-                raise refuse("not-json", file, "Something follows the end of the JSON array.", "Make it one array, or one object per line.", line)
+                raise refuse(
+                    "not-json",
+                    file,
+                    "Something follows the end of the JSON array.",
+                    "Make it one array, or one object per line.",
+                    line,
+                )
             return
         try:
             value, position = reader.decode_at(text, position, line)
@@ -140,7 +164,13 @@ def _read_array(text: str, file: str, reader: _Reader) -> None:
         except ValueError as error:
             raise refuse("not-json", file, f"A number cannot be read: {error}.", "Correct the number.", line) from None
         if not isinstance(value, dict):
-            raise refuse("no-records", file, f"The array holds a {type(value).__name__} where an object is expected.", "Give a list of objects such as {\"source\": …, \"hypothesis\": …}.", line)  # fmt: skip
+            raise refuse(
+                "no-records",
+                file,
+                f"The array holds a {type(value).__name__} where an object is expected.",
+                'Give a list of objects such as {"source": …, "hypothesis": …}.',
+                line,
+            )
         reader.records.items.append(value)
         reader.records.lines.append(line)
         position = _skip(text, position)
@@ -148,7 +178,13 @@ def _read_array(text: str, file: str, reader: _Reader) -> None:
             position += 1
         elif not text.startswith("]", position):
             place = text.count("\n", 0, position) + 1
-            raise refuse("not-json", file, "The JSON array is cut off or a comma is missing.", "Complete the array.", min(place, text.rstrip().count("\n") + 1))
+            raise refuse(
+                "not-json",
+                file,
+                "The JSON array is cut off or a comma is missing.",
+                "Complete the array.",
+                min(place, text.rstrip().count("\n") + 1),
+            )
 
 
 def _skip(text: str, position: int) -> int:
@@ -187,15 +223,28 @@ def _read_lines(text: str, file: str, reader: _Reader, findings: Findings) -> No
             reader.records.lines.append(number)
         else:
             broken[number] = "it is no object"
-    findings_of = ((comments, "comments", "Comments stand in {lines}; they were passed over.", "Delete them: JSONL has no comments."),
-                   (blank, "blank-lines", "Nothing stands in {lines}; blank lines were passed over.", "Delete them."),
-                   (commas, "trailing-commas", "A comma follows the object in {lines}; it was dropped.", "Delete it: JSONL has no commas between lines."))  # fmt: skip
+    findings_of = (
+        (comments, "comments", "Comments stand in {lines}; they were passed over.", "Delete them: JSONL has no comments."),
+        (blank, "blank-lines", "Nothing stands in {lines}; blank lines were passed over.", "Delete them."),
+        (
+            commas,
+            "trailing-commas",
+            "A comma follows the object in {lines}; it was dropped.",
+            "Delete it: JSONL has no commas between lines.",
+        ),
+    )
     for lines, kind, message, remedy in findings_of:
         if lines:
             findings.lines(kind, file, lines, message, remedy)
     if broken:
         where = enumerated([f"line {number}: {reason}" for number, reason in broken.items()])
-        raise refuse("not-json", file, f"{len(broken)} of {len(broken) + len(reader.records.items)} lines cannot be read as JSON ({where}).", _FIX, next(iter(broken)))
+        raise refuse(
+            "not-json",
+            file,
+            f"{len(broken)} of {len(broken) + len(reader.records.items)} lines cannot be read as JSON ({where}).",
+            _FIX,
+            next(iter(broken)),
+        )
 
 
 def _reason(error: ValueError, line: str) -> str:
@@ -208,17 +257,33 @@ def _reason(error: ValueError, line: str) -> str:
 
 def _read_object(value: Any, file: str, records: Records) -> None:
     """An object that holds the records: under a usual key, as its only list, by id, or as columns."""
-    lists = {key: item for key, item in value.items() if isinstance(item, list) and item and all(isinstance(entry, dict) for entry in item)}
-    chosen = next((lists[key] for key in _LISTS if key in lists), None) or (next(iter(lists.values())) if len(lists) == 1 else None)
+    lists = {
+        key: item
+        for key, item in value.items()
+        if isinstance(item, list) and item and all(isinstance(entry, dict) for entry in item)
+    }
+    chosen = next((lists[key] for key in _LISTS if key in lists), None) or (
+        next(iter(lists.values())) if len(lists) == 1 else None
+    )
     columns = {key: item for key, item in value.items() if isinstance(item, list) and known(key)}
     if chosen and not _is_record(value):
         records.items = list(chosen)
     elif len(columns) >= 2 and not _is_record(value):
         sizes = {key: len(item) for key, item in columns.items()}
         if len(set(sizes.values())) > 1:
-            raise refuse("unequal-lengths", file, f"The lists differ in length: {enumerated([f'{key} {size:,}' for key, size in sizes.items()])}.", "Give lists of equal length.", 1)  # fmt: skip
+            raise refuse(
+                "unequal-lengths",
+                file,
+                f"The lists differ in length: {enumerated([f'{key} {size:,}' for key, size in sizes.items()])}.",
+                "Give lists of equal length.",
+                1,
+            )
         records.items = [dict(zip(columns, cells)) for cells in zip(*columns.values())]
-    elif value and all(isinstance(item, dict) for item in value.values()) and sum(map(_is_record, value.values())) > 0.5 * len(value):
+    elif (
+        value
+        and all(isinstance(item, dict) for item in value.values())
+        and sum(map(_is_record, value.values())) > 0.5 * len(value)
+    ):
         records.items = [{"id": key} | item for key, item in value.items()]
     elif _is_record(value):
         records.items = [value]
@@ -232,8 +297,27 @@ def _is_record(value: Mapping[str, Any]) -> bool:
 
 def _report(records: Records, file: str, findings: Findings) -> None:
     if records.constants:
-        findings.lines("json-constants", file, sorted(set(records.constants)), "NaN or Infinity stands in {lines}; it counts as missing.", "Write null.", "note")
+        findings.lines(
+            "json-constants",
+            file,
+            sorted(set(records.constants)),
+            "NaN or Infinity stands in {lines}; it counts as missing.",
+            "Write null.",
+            "note",
+        )
     if records.repeated:
-        findings.lines("repeated-keys", file, sorted(set(records.repeated)), "An object has the same key twice in {lines}; the last value was read.", "Give every key once.")
+        findings.lines(
+            "repeated-keys",
+            file,
+            sorted(set(records.repeated)),
+            "An object has the same key twice in {lines}; the last value was read.",
+            "Give every key once.",
+        )
     if records.surrogates:
-        findings.lines("half-characters", file, sorted(set(records.surrogates)), "Half of a surrogate pair stands alone in {lines}; it became U+FFFD (�).", "Restore the character.")
+        findings.lines(
+            "half-characters",
+            file,
+            sorted(set(records.surrogates)),
+            "Half of a surrogate pair stands alone in {lines}; it became U+FFFD (�).",
+            "Restore the character.",
+        )

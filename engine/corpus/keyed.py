@@ -32,7 +32,13 @@ class Part:
         """
         if key in self.texts:
             what = {"source": "the source", "reference": f"reference {self.name!r}", "system": f"system {self.name!r}"}[self.kind]
-            raise refuse("duplicate-ids", self.file, f"Segment {key[1]!r} of document {key[0]!r} stands twice in {what}.", "Give every segment of a document its own id.", line)
+            raise refuse(
+                "duplicate-ids",
+                self.file,
+                f"Segment {key[1]!r} of document {key[0]!r} stands twice in {what}.",
+                "Give every segment of a document its own id.",
+                line,
+            )
         self.texts[key] = (text, line)
 
 
@@ -67,11 +73,25 @@ def assemble(parts: Parts, name: str, findings: Findings) -> Draft:
     ------
     Refused : no part is a system, or two sources contradict each other.
     """
-    sources, references, systems = parts.of("source"), sorted(parts.of("reference"), key=lambda part: part.name), parts.of("system")
+    sources, references, systems = (
+        parts.of("source"),
+        sorted(parts.of("reference"), key=lambda part: part.name),
+        parts.of("system"),
+    )
     if len(sources) > 1:
-        raise refuse("several-sources", sources[1].file, f"There are several sources ({enumerated([part.file for part in sources])}).", "Give one.")
+        raise refuse(
+            "several-sources",
+            sources[1].file,
+            f"There are several sources ({enumerated([part.file for part in sources])}).",
+            "Give one.",
+        )
     if not systems:
-        raise refuse("no-outputs", parts.items[0].file, "There are no system outputs, only sources or references.", "Give the files of the systems too.")
+        raise refuse(
+            "no-outputs",
+            parts.items[0].file,
+            "There are no system outputs, only sources or references.",
+            "Give the files of the systems too.",
+        )
     keys = list(dict.fromkeys(key for part in [*sources, *references, *systems] for key in part.texts))
     draft = Draft(name, size=len(keys), languages=parts.languages)
     draft.documents = [document for document, _ in keys]
@@ -106,5 +126,10 @@ def _report_strangers(anchors: Sequence[Part], systems: Sequence[Part], findings
     for part in systems:
         strange = [key for key in part.texts if key not in known]
         if strange:
-            findings.lines("unknown-segments", part.file, [part.texts[key][1] for key in strange],
-                           f"System {part.name!r} has {{count}} segments that the {anchors[0].kind} lacks ({{lines}}).", "Check that the files belong together.")  # fmt: skip
+            findings.lines(
+                "unknown-segments",
+                part.file,
+                [part.texts[key][1] for key in strange],
+                f"System {part.name!r} has {{count}} segments that the {anchors[0].kind} lacks ({{lines}}).",
+                "Check that the files belong together.",
+            )

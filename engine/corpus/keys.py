@@ -34,7 +34,7 @@ def segment_keys(
     share source and references; without those, by their order within the system.
     """
     source = grid.columns[columns.source] if columns.source else None
-    beside = [cells for cells in ([source] if source is not None else []) + list(references)]
+    beside = ([source] if source is not None else []) + list(references)
     if columns.segment is None:
         return _without_ids(grid, columns, owners, beside, findings), None
     ids = [shown(cell).strip() for cell in grid.columns[columns.segment]]
@@ -48,8 +48,14 @@ def segment_keys(
     clash = _contradiction(keys, beside, grid)
     if clash is not None:
         first, second = clash
-        findings.add("duplicate-ids", grid.file, f"The same segment id stands beside different texts (lines {first} and {second}); segments were told apart by id and texts.",
-                     "Give every segment its own id, or map the document column.", second)  # fmt: skip
+        findings.add(
+            "duplicate-ids",
+            grid.file,
+            f"The same segment id stands beside different texts (lines {first} and {second}); segments were told apart by id "
+            "and texts.",
+            "Give every segment its own id, or map the document column.",
+            second,
+        )
         keys = list(zip(keys, *beside))
     elif columns.system is None and outputs is not None:
         keys = _apart(keys, outputs, grid, findings)
@@ -63,8 +69,20 @@ def _check_missing(ids: Sequence[str], grid: Grid, columns: Columns, findings: F
     if not missing:
         return
     if columns.system is not None:
-        raise refuse("missing-ids", grid.file, f"{len(missing):,} rows have no segment id, so they cannot be matched between systems.", "Fill the ids in.", missing[0])
-    findings.lines("missing-ids", grid.file, missing, "{count} rows have no segment id ({lines}); each was read as a segment of its own.", "Fill the ids in.")
+        raise refuse(
+            "missing-ids",
+            grid.file,
+            f"{len(missing):,} rows have no segment id, so they cannot be matched between systems.",
+            "Fill the ids in.",
+            missing[0],
+        )
+    findings.lines(
+        "missing-ids",
+        grid.file,
+        missing,
+        "{count} rows have no segment id ({lines}); each was read as a segment of its own.",
+        "Fill the ids in.",
+    )
 
 
 def _contradiction(keys: Sequence[Hashable], beside: Sequence[Sequence[Any]], grid: Grid) -> tuple[int, int] | None:
@@ -86,12 +104,20 @@ def _apart(keys: Sequence[Hashable], outputs: Texts, grid: Grid, findings: Findi
     twice = [row for row, key in enumerate(keys) if first.setdefault(key, row) != row and outputs[first[key]] != outputs[row]]
     if not twice:
         return list(keys)
-    findings.lines("duplicate-ids", grid.file, [grid.lines[row] for row in twice], "{count} rows share their segment id with another row but not its output ({lines}); each output was read as a segment of its own.",
-                   "Give every segment its own id, or map the column that names the system.")  # fmt: skip
+    findings.lines(
+        "duplicate-ids",
+        grid.file,
+        [grid.lines[row] for row in twice],
+        "{count} rows share their segment id with another row but not its output ({lines}); each output was read as a "
+        "segment of its own.",
+        "Give every segment its own id, or map the column that names the system.",
+    )
     return list(zip(keys, outputs))
 
 
-def _without_ids(grid: Grid, columns: Columns, owners: np.ndarray, beside: Sequence[Sequence[Any]], findings: Findings) -> list[Hashable]:
+def _without_ids(
+    grid: Grid, columns: Columns, owners: np.ndarray, beside: Sequence[Sequence[Any]], findings: Findings
+) -> list[Hashable]:
     rows = range(len(grid))
     if columns.system is None:
         return list(rows)
@@ -100,9 +126,21 @@ def _without_ids(grid: Grid, columns: Columns, owners: np.ndarray, beside: Seque
     else:
         counts = np.bincount(owners)
         if len(set(counts.tolist())) > 1:
-            raise refuse("missing-ids", grid.file, f"The table has no segment ids, sources or references, and its systems have {counts.min():,} to {counts.max():,} rows; which rows belong together cannot be told.",
-                         "Add a column with segment ids.", grid.lines[0])  # fmt: skip
-        findings.add("missing-ids", grid.file, "The table has no segment ids; rows were matched between systems by their order.", "Add a column with segment ids.", grid.lines[0])
+            raise refuse(
+                "missing-ids",
+                grid.file,
+                f"The table has no segment ids, sources or references, and its systems have {counts.min():,} to "
+                f"{counts.max():,} rows; which rows belong together cannot be told.",
+                "Add a column with segment ids.",
+                grid.lines[0],
+            )
+        findings.add(
+            "missing-ids",
+            grid.file,
+            "The table has no segment ids; rows were matched between systems by their order.",
+            "Add a column with segment ids.",
+            grid.lines[0],
+        )
         texts = [()] * len(grid)
     seen: dict[Hashable, int] = defaultdict(int)
     keys: list[Hashable] = []

@@ -125,7 +125,7 @@ def languages_from_name(file: str) -> Languages:
         for pattern in (_PAIR, _GLUED):
             for match in pattern.finditer(part):
                 source, target = code(match[1].lower()), code(match[2].lower())
-                if source != target and {source, target} <= _SEEN_IN_NAMES:
+                if source != target and source in _SEEN_IN_NAMES and target in _SEEN_IN_NAMES:
                     return (source, target)
     return (None, None)
 
@@ -136,17 +136,18 @@ def language_of_suffix(file: str) -> str | None:
     return suffix if suffix in _SEEN_IN_NAMES else None
 
 
-_SEEN_IN_NAMES = frozenset(
-    "af ar bg bn ca cs da de el en es et eu fa fi fr gl gu ha he hi hr hu hy id is it iu ja ka kk km kn ko lt lv mk ml mr "
-    "ms my ne nl pa pl ps pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur vi xh zh zu".split()
-)
+_NOT_IN_NAMES = frozenset({"am", "as", "az", "be", "bo", "bs", "cy", "eo", "ga", "ig", "jv", "ku", "ky", "la", "lb", "lg", "ln"})
+_NOT_IN_NAMES |= {"mg", "mi", "mn", "mt", "nb", "nn", "no", "ny", "oc", "om", "or", "rw", "sa", "sd", "sn", "so", "st", "su"}
+_NOT_IN_NAMES |= {"tg", "ti", "tk", "tn", "tt", "ug", "uz", "wo", "yi", "yo"}
+_SEEN_IN_NAMES = frozenset(NAMES) - _NOT_IN_NAMES
+"""Codes that are read out of file names; the others are words or abbreviations too ("mt", "no", "so")."""
 _WMT = "cs|de|en|es|et|fi|fr|gu|ha|hi|hr|is|iu|ja|kk|km|ko|lt|lv|pl|ps|pt|ro|ru|ta|tr|uk|xh|zh|zu|it|nl|bn|ne|si|he"
 _PAIR = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2,3})(?:_[A-Z]{2})?[-_]([A-Za-z]{2,3})(?:_[A-Z]{2})?(?![A-Za-z0-9])")
 _GLUED = re.compile(rf"(?<![A-Za-z])({_WMT})2?({_WMT})(?![A-Za-z])")
 
 
 def writes_spaces(text: str) -> bool:
-    """False where most letters of `text` belong to scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar)."""
+    """False where most letters belong to scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar)."""
     if text.isascii():
         return True
     unspaced = len(_UNSPACED_CHARACTER.findall(text))
@@ -154,7 +155,7 @@ def writes_spaces(text: str) -> bool:
 
 
 def is_rtl(text: str) -> bool:
-    """True where the text reads from right to left: its first strong character does, as in the Unicode bidirectional algorithm (P2, P3)."""
+    """Whether the text reads from right to left: its first strong character does (Unicode bidirectional algorithm, P2, P3)."""
     if text.isascii():
         return False
     for character in text:
@@ -205,9 +206,9 @@ def _by_letters(sample: str, script: str) -> str | None:
     """Tell languages apart that share the Cyrillic or the Arabic script."""
     total = len(_WORD_CHARACTER.findall(sample))
     for language, letters in _LETTER_HINTS:
-        if (language in ("ps", "ur", "fa")) == (script == "arabic"):
-            if sum(map(sample.count, letters)) > 0.015 * total:
-                return language
+        fits = (language in ("ps", "ur", "fa")) == (script == "arabic")
+        if fits and sum(map(sample.count, letters)) > 0.015 * total:
+            return language
     if script == "arabic":
         return "ar" if sample.count("ة") + sample.count("ال") > 0.01 * total else None
     return "ru" if sample.count("ы") > 0.003 * total else "bg" if sample.count("ъ") > 0.005 * total else None
@@ -218,7 +219,10 @@ def _by_words(sample: str) -> str | None:
     words = re.findall(r"[^\W\d_]+", sample)
     counts = Counter(words)
     shares = sorted(
-        ((sum(counts[word] for word in set(known.split())) / len(words), language) for language, known in _FUNCTION_WORDS.items()),
+        (
+            (sum(counts[word] for word in set(known.split())) / len(words), language)
+            for language, known in _FUNCTION_WORDS.items()
+        ),
         reverse=True,
     )
     (best, language), (second, _) = shares[:2]

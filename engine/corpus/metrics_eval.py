@@ -14,7 +14,9 @@ from engine.corpus.plain import combine, read_lines
 from engine.corpus.scores import attach, read_score_lines
 from engine.corpus.types import Criterion, Languages
 
-_OUTPUT = re.compile(r"^(?P<base>(?:.*/)?)system-outputs/(?P<pair>[A-Za-z]{2,3}(?:_[A-Za-z]+)?-[A-Za-z]{2,3}(?:_[A-Za-z]+)?)/(?P<system>[^/]+)\.txt$")
+_OUTPUT = re.compile(
+    r"^(?P<base>(?:.*/)?)system-outputs/(?P<pair>[A-Za-z]{2,3}(?:_[A-Za-z]+)?-[A-Za-z]{2,3}(?:_[A-Za-z]+)?)/(?P<system>[^/]+)\.txt$"
+)
 _KNOWN = ("sources", "references", "system-outputs", "documents", "human-scores")
 
 
@@ -37,17 +39,39 @@ def read_folder(blobs: Sequence[Blob], name: str, languages: Languages, findings
     wanted = "-".join(filter(None, languages))
     pair = wanted if wanted in pairs else pairs[0]
     if wanted and all(languages) and wanted not in pairs:
-        raise refuse("languages", name, f"There is no language pair {wanted}; there are {enumerated(pairs, shown=20)}.", "Choose one of these (--langs).")
+        raise refuse(
+            "languages",
+            name,
+            f"There is no language pair {wanted}; there are {enumerated(pairs, shown=20)}.",
+            "Choose one of these (--langs).",
+        )
     if len(pairs) > 1 and not wanted:
-        findings.add("language-pairs", name, f"There are several language pairs ({enumerated(pairs, shown=20)}); {pair} was read.", f"Choose another one with --langs, as in --langs {pairs[1]}.")
+        findings.add(
+            "language-pairs",
+            name,
+            f"There are several language pairs ({enumerated(pairs, shown=20)}); {pair} was read.",
+            f"Choose another one with --langs, as in --langs {pairs[1]}.",
+        )
     base = next(match["base"] for blob in blobs if (match := _OUTPUT.match(blob.name)))
     files = {blob.name.removeprefix(base): blob for blob in blobs if blob.name.startswith(base)}
     source = files.get(f"sources/{pair}.txt")
-    references = {path.removeprefix(f"references/{pair}.").removesuffix(".txt"): blob for path, blob in sorted(files.items()) if path.startswith(f"references/{pair}.") and path.endswith(".txt")}
-    outputs = {path.rpartition("/")[2].removesuffix(".txt"): blob for path, blob in sorted(files.items()) if path.startswith(f"system-outputs/{pair}/") and path.endswith(".txt")}
+    references = {
+        path.removeprefix(f"references/{pair}.").removesuffix(".txt"): blob
+        for path, blob in sorted(files.items())
+        if path.startswith(f"references/{pair}.") and path.endswith(".txt")
+    }
+    outputs = {
+        path.rpartition("/")[2].removesuffix(".txt"): blob
+        for path, blob in sorted(files.items())
+        if path.startswith(f"system-outputs/{pair}/") and path.endswith(".txt")
+    }
     rated = sorted(set(outputs) & set(references))
     if rated:
-        findings.note("references-as-systems", name, f"References also stand among the outputs ({enumerated(rated)}); they are not counted as systems.")
+        findings.note(
+            "references-as-systems",
+            name,
+            f"References also stand among the outputs ({enumerated(rated)}); they are not counted as systems.",
+        )
     draft = combine(
         name,
         read_lines(source, findings) if source else None,
@@ -55,7 +79,8 @@ def read_folder(blobs: Sequence[Blob], name: str, languages: Languages, findings
         {system: read_lines(blob, findings) for system, blob in outputs.items() if system not in references},
         findings,
     )
-    draft.languages = tuple(pair.split("-", 1))
+    first, _, second = pair.partition("-")
+    draft.languages = (first, second)
     _documents(draft, files.get(f"documents/{pair}.docs"), findings)
     _human_scores(draft, files, pair, findings)
     _report_unread(files, pair, name, findings)
@@ -68,7 +93,13 @@ def _documents(draft: Draft, blob: Blob | None, findings: Findings) -> None:
         return
     lines = split_lines(decode(blob.read(), blob.name, findings))
     if len(lines) != draft.size:
-        findings.add("unequal-lengths", blob.name, f"The file has {len(lines):,} lines where there are {draft.size:,} segments; documents were left out.", "Give one line per segment.", min(len(lines), draft.size) + 1)  # fmt: skip
+        findings.add(
+            "unequal-lengths",
+            blob.name,
+            f"The file has {len(lines):,} lines where there are {draft.size:,} segments; documents were left out.",
+            "Give one line per segment.",
+            min(len(lines), draft.size) + 1,
+        )
         return
     draft.documents = [line.rpartition("\t")[2] for line in lines]
 
@@ -84,17 +115,26 @@ def _human_scores(draft: Draft, files: dict[str, Blob], pair: str, findings: Fin
             attach(draft, scores, criterion, findings)
         except Refused as refused:
             finding = refused.finding
-            findings.add(finding.kind, finding.file, f"{finding.message} These scores were left out.", finding.remedy, finding.line)
+            findings.add(
+                finding.kind, finding.file, f"{finding.message} These scores were left out.", finding.remedy, finding.line
+            )
 
 
 def _report_unread(files: dict[str, Blob], pair: str, name: str, findings: Findings) -> None:
     """Say what else lies in the folder."""
-    unread = Counter()
+    unread: Counter[str] = Counter()
     for path in files:
         folder = path.partition("/")[0] if "/" in path else path
         if folder not in _KNOWN:
             unread[folder] += 1
-        elif folder == "human-scores" and path.startswith(f"human-scores/{pair}.") and not re.search(r"\.(seg|sys)\.score$", path):
+        elif (
+            folder == "human-scores" and path.startswith(f"human-scores/{pair}.") and not re.search(r"\.(seg|sys)\.score$", path)
+        ):
             unread[path] += 1
     if unread:
-        findings.note("unread-files", name, f"Not read: {enumerated([f'{folder} ({count} files)' if count > 1 else folder for folder, count in unread.items()], shown=8)}.")
+        findings.note(
+            "unread-files",
+            name,
+            "Not read: "
+            f"{enumerated([f'{folder} ({count} files)' if count > 1 else folder for folder, count in unread.items()], shown=8)}.",
+        )

@@ -86,7 +86,10 @@ def read_mqm(grid: Grid, name: str, findings: Findings) -> Draft:
     Refused : a severity that has no weight, or rows without system or segment.
     """
     found = _find(list(grid.columns))
-    column = {role: [shown(cell) for cell in grid.columns[found[role]]] if role in found else [""] * len(grid) for role in (*_NAMES, "segment")}
+    column = {
+        role: [shown(cell) for cell in grid.columns[found[role]]] if role in found else [""] * len(grid)
+        for role in (*_NAMES, "segment")
+    }
     keys = _keys(column, grid)
     order = sorted(dict.fromkeys(keys), key=_sort_key)
     index = {key: place for place, key in enumerate(order)}
@@ -97,9 +100,14 @@ def read_mqm(grid: Grid, name: str, findings: Findings) -> Draft:
     _report_marks(targets, sources, grid, findings)
     draft = Draft(name, size=len(order), ids=[key[1] for key in order])
     draft.documents = [key[0] for key in order] if any(key[0] for key in order) else None
-    outputs = _agreed([(system, segment) for system, segment in zip(column["system"], segments)], [text for text, _, _ in targets], grid, findings)
+    outputs = _agreed(
+        [(system, segment) for system, segment in zip(column["system"], segments)],
+        [text for text, _, _ in targets],
+        grid,
+        findings,
+    )
     originals = _agreed(segments, [text for text, _, _ in sources], grid, findings)
-    first = {}
+    first: dict[tuple[str, int], int] = {}
     for row, place in enumerate(zip(column["system"], segments)):
         first.setdefault(place, grid.lines[row])
     draft.sources = [originals[place] for place in range(len(order))]
@@ -120,7 +128,7 @@ def _find(columns: Sequence[str]) -> dict[str, str]:
     found = {role: next((plain[name] for name in names if name in plain), None) for role, names in _NAMES.items()}
     ids = sorted((column for column in columns if segment_rank(column) < 999), key=segment_rank)
     document_ids = [column for column in columns if words(column) in ("doc seg id", "docsegid")]
-    found["segment"] = (ids or document_ids or [None])[0]
+    found["segment"] = next(iter(ids or document_ids), None)
     return {role: column for role, column in found.items() if column is not None}
 
 
@@ -128,7 +136,13 @@ def _keys(column: Mapping[str, Sequence[str]], grid: Grid) -> list[tuple[str, st
     keys = []
     for row, (document, segment, system) in enumerate(zip(column["document"], column["segment"], column["system"])):
         if not segment.strip() or not system.strip():
-            raise refuse("missing-ids", grid.file, "A rating does not say which system or segment it is for.", "Fill the cells in.", grid.lines[row])
+            raise refuse(
+                "missing-ids",
+                grid.file,
+                "A rating does not say which system or segment it is for.",
+                "Fill the cells in.",
+                grid.lines[row],
+            )
         keys.append((document, segment.strip()))
     return keys
 
@@ -141,8 +155,13 @@ def _sort_key(key: tuple[str, str]) -> tuple[int, int, str, str]:
 def _report_marks(targets: Sequence[tuple], sources: Sequence[tuple], grid: Grid, findings: Findings) -> None:
     broken = [grid.lines[row] for row, (target, source) in enumerate(zip(targets, sources)) if not (target[2] and source[2])]
     if broken:
-        findings.lines("unbalanced-spans", grid.file, broken, "A <v> mark has no partner in {lines}; its span was taken to reach to the end of the text.",
-                       "Add the missing mark.")  # fmt: skip
+        findings.lines(
+            "unbalanced-spans",
+            grid.file,
+            broken,
+            "A <v> mark has no partner in {lines}; its span was taken to reach to the end of the text.",
+            "Add the missing mark.",
+        )
 
 
 def _agreed(places: Sequence, texts: Sequence[str], grid: Grid, findings: Findings) -> dict:
@@ -153,8 +172,14 @@ def _agreed(places: Sequence, texts: Sequence[str], grid: Grid, findings: Findin
     agreed = {place: counts.most_common(1)[0][0] for place, counts in votes.items()}
     other = [grid.lines[row] for row, (place, text) in enumerate(zip(places, texts)) if text != agreed[place]]
     if other:
-        findings.lines("contradicting-texts", grid.file, other, "{count} ratings quote another text than the other ratings of their segment ({lines}); the commonest text was kept, and the spans of these ratings were left out.",
-                       "Correct the text or the segment id.")  # fmt: skip
+        findings.lines(
+            "contradicting-texts",
+            grid.file,
+            other,
+            "{count} ratings quote another text than the other ratings of their segment ({lines}); the commonest text was "
+            "kept, and the spans of these ratings were left out.",
+            "Correct the text or the segment id.",
+        )
     return agreed
 
 
@@ -166,8 +191,12 @@ def _references(draft: Draft, grid: Grid, findings: Findings) -> None:
         draft.references.append(texts)
         draft.origins[f"reference:{number}"] = draft.origins[f"system:{system}"]
     if human:
-        findings.note("rated-references", grid.file, f"Human translations were rated too ({enumerated(human)}); they are read as references and as systems.",
-                      "Leave them out of the systems where only machine output is to be compared.")  # fmt: skip
+        findings.note(
+            "rated-references",
+            grid.file,
+            f"Human translations were rated too ({enumerated(human)}); they are read as references and as systems.",
+            "Leave them out of the systems where only machine output is to be compared.",
+        )
 
 
 def _scores(draft: Draft, column: Mapping[str, Sequence[str]], segments: Sequence[int], grid: Grid, findings: Findings) -> None:
@@ -175,27 +204,54 @@ def _scores(draft: Draft, column: Mapping[str, Sequence[str]], segments: Sequenc
     for row, segment in enumerate(segments):
         points = penalty(column["category"][row], column["severity"][row])
         if points is None:
-            raise refuse("unknown-severity", grid.file, f"The severity {column['severity'][row]!r} has no weight.", "Use Major, Minor, Neutral or No-error.", grid.lines[row])  # fmt: skip
+            raise refuse(
+                "unknown-severity",
+                grid.file,
+                f"The severity {column['severity'][row]!r} has no weight.",
+                "Use Major, Minor, Neutral or No-error.",
+                grid.lines[row],
+            )
         sums[column["system"][row], segment, column["rater"][row]] += points
     critical = [grid.lines[row] for row, text in enumerate(column["severity"]) if words(text) == "critical"]
     if critical:
-        findings.lines("critical-errors", grid.file, critical, "{count} errors are Critical ({lines}); they count as Major.", "Nothing needs to be done.", "note")
+        findings.lines(
+            "critical-errors",
+            grid.file,
+            critical,
+            "{count} errors are Critical ({lines}); they count as Major.",
+            "Nothing needs to be done.",
+            "note",
+        )
     raters: dict[tuple[str, int], list[float]] = defaultdict(list)
     for (system, segment, _), points in sums.items():
         raters[system, segment].append(points)
-    how = f"negated MQM penalties of {grid.file}: Major 5 (non-translation 25), Minor 1 (punctuation 0.1); summed per rater, averaged over raters"
+    how = (
+        f"negated MQM penalties of {grid.file}: Major 5 (non-translation 25), Minor 1 (punctuation 0.1); summed per rater, "
+        "averaged over raters"
+    )
     values = np.array([-sum(points) / len(points) for points in raters.values()]) + 0.0
     draft.add_scores(Criterion(CRITERION, how), [segment for _, segment in raters], [system for system, _ in raters], values)
 
 
 def _spans(
-    draft: Draft, column: Mapping[str, Sequence[str]], segments: Sequence[int], targets: Sequence[tuple], sources: Sequence[tuple], outputs: dict, originals: dict
+    draft: Draft,
+    column: Mapping[str, Sequence[str]],
+    segments: Sequence[int],
+    targets: Sequence[tuple],
+    sources: Sequence[tuple],
+    outputs: dict,
+    originals: dict,
 ) -> None:
     for row, segment in enumerate(segments):
         system = column["system"][row]
-        for side, (text, spans, _), agreed in (("hypothesis", targets[row], outputs[system, segment]), ("source", sources[row], originals[segment])):
+        for side, (text, spans, _), agreed in (
+            ("hypothesis", targets[row], outputs[system, segment]),
+            ("source", sources[row], originals[segment]),
+        ):
             if text == agreed:
                 draft.spans += [
-                    ErrorSpan(segment, system, side, start, end, column["category"][row], column["severity"][row], column["rater"][row])
+                    ErrorSpan(
+                        segment, system, side, start, end, column["category"][row], column["severity"][row], column["rater"][row]
+                    )
                     for start, end in spans
                 ]

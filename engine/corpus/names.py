@@ -8,70 +8,91 @@ from typing import Any
 
 # Words are compared in lower case, without punctuation, with trailing numbers and letters split off (`refA` → ref + a).
 SOURCE = (
-    "src|source|sources|source text|source sentence|source segment|source sent|src sent|src text|src sentence|original|original text|"
-    "source original|src raw|quelle|quelltext|ausgangstext|fuente|texte source|phrase source|texto fonte|oryginał|zdroj|原文|源文|入力|"
-    "meaning representation"
+    "src|source|sources|source text|source sentence|source segment|source sent|src sent|src text|src sentence|"
+    "original|original text|source original|src raw|quelle|quelltext|ausgangstext|fuente|texte source|phrase source|"
+    "texto fonte|oryginał|zdroj|原文|源文|入力|meaning representation"
 )
 WEAK_SOURCE = (
-    "mr|input|inputs|article|article text|context|contexts|dialogue|dialog|history|prompt|query|passage|sentence|text|satz|document text|"
-    "triples|data|question|en|frage|story|input text|instruction"
+    "mr|input|inputs|article|article text|context|contexts|dialogue|dialog|history|prompt|query|passage|sentence|"
+    "text|satz|document text|triples|data|question|en|frage|story|input text|instruction"
 )
 REFERENCE = (
-    "ref|refs|reference|references|reference text|reference translation|reference sentence|human reference|human ref|references text|"
-    "gold|gold reference|gold standard|golden|ground truth|human translation|reference summary|reference summaries|ref sent|pe|"
-    "post edit|postedit|post edited|post editing|positive responses|eng sent|referenz|referenzübersetzung|referenztext|référence|"
-    "referencia|referência|riferimento|эталон|參考譯文|参考译文|参考|参照|ref text|target ref|tgt ref|ref raw|refs text|model summary human"
+    "ref|refs|reference|references|reference text|reference translation|reference sentence|human reference|human ref|"
+    "references text|gold|gold reference|gold standard|golden|ground truth|human translation|reference summary|"
+    "reference summaries|ref sent|pe|post edit|postedit|post edited|post editing|positive responses|eng sent|"
+    "referenz|referenzübersetzung|referenztext|référence|referencia|referência|riferimento|эталон|參考譯文|参考译文|"
+    "参考|参照|ref text|target ref|tgt ref|ref raw|refs text|model summary human"
 )
 WEAK_REFERENCE = "gold question|label|labels|expected|expected output|answer|highlights|gold answer|correct|true"
 HYPOTHESIS = (
-    "hyp|hyps|hypothesis|hypotheses|hypothesis text|hyp text|mt|mt output|mt sent|mt text|translation|translations|machine translation|"
-    "output|outputs|system output|sys output|model output|candidate|candidates|cand|prediction|predictions|pred|preds|predicted|"
-    "generated|generated text|generation|decoded|system summary|generated summary|sys summ|hypothese|übersetzung|"
-    "systemausgabe|ausgabe|hypothèse|traduction|hipótesis|hipotesis|traducción|traduccion|traduzione|tradução|salida|sortie|перевод|"
-    "гипотеза|译文|機械翻訳|機器翻譯|机器翻译|出力|訳文|tłumaczenie|překlad|mt raw|system response|generated response"
+    "hyp|hyps|hypothesis|hypotheses|hypothesis text|hyp text|mt|mt output|mt sent|mt text|translation|translations|"
+    "machine translation|output|outputs|system output|sys output|model output|candidate|candidates|cand|prediction|"
+    "predictions|pred|preds|predicted|generated|generated text|generation|decoded|system summary|generated summary|"
+    "sys summ|hypothese|übersetzung|systemausgabe|ausgabe|hypothèse|traduction|hipótesis|hipotesis|traducción|"
+    "traduccion|traduzione|tradução|salida|sortie|перевод|гипотеза|译文|機械翻訳|機器翻譯|机器翻译|出力|訳文|"
+    "tłumaczenie|překlad|mt raw|system response|generated response"
 )
-WEAK_HYPOTHESIS = "response|summary|modified question|completion|paraphrase|pert|perturbed|pert sent|generated question|caption|hyp pe"
+WEAK_HYPOTHESIS = (
+    "response|summary|modified question|completion|paraphrase|pert|perturbed|pert sent|generated question|caption|hyp pe"
+)
 EITHER = "target|tgt|trg|target text|target sentence|tgt sent|ziel|zieltext"
 """The output in annotation data, the reference in training data."""
 SYSTEM = (
-    "system|sys|systems|system id|system name|sysid|sys id|sys name|model|model id|model name|mt system|engine|submission|team|"
-    "mt engine|mt id|système|sistema|modell|system label|systemid|systemname|modelname"
+    "system|sys|systems|system id|system name|sysid|sys id|sys name|model|model id|model name|mt system|engine|"
+    "submission|team|mt engine|mt id|système|sistema|modell|system label|systemid|systemname|modelname"
 )
 SEGMENT = (
-    "global seg id|globalsegid|seg id|segid|segment id|segmentid|seg|segment|segment number|segment no|sid|sent id|sentid|sentence id|sentence no|"
-    "sentence number|sentence index|sample id|sample|example id|item id|item|line|line number|line id|line no|idx|index|row|row id|no|nr|number|num|id|key|"
-    "question id|qid|instance|instance id|uid|guid|satznummer|satz nr|nummer|numéro|segmento|segment idx|seg idx"
+    "global seg id|globalsegid|seg id|segid|segment id|segmentid|seg|segment|segment number|segment no|sid|sent id|"
+    "sentid|sentence id|sentence no|sentence number|sentence index|sample id|sample|example id|item id|item|line|"
+    "line number|line id|line no|idx|index|row|row id|no|nr|number|num|id|key|question id|qid|instance|instance id|"
+    "uid|guid|satznummer|satz nr|nummer|numéro|segmento|segment idx|seg idx"
 )
-DOCUMENT = "doc|document|documents|doc id|docid|document id|documentid|doc name|talk|talk id|dokument|article id|story id|dialog id|dialogue id|conversation id"
+DOCUMENT = (
+    "doc|document|documents|doc id|docid|document id|documentid|doc name|talk|talk id|dokument|article id|story id|"
+    "dialog id|dialogue id|conversation id"
+)
 LANGUAGES = "lp|langs|language pair|lang pair|langpair|language direction|pair|sprachrichtung|languages"
 SCORE = (
-    "score|scores|human|human score|human scores|human rating|human judgement|human judgment|human eval|rating|ratings|judgement|judgment|grade|note|da|da z|da raw|raw da|"
-    "z|z score|zscore|z mean|z mean score|mean z|raw|raw score|mean|average|avg|avg score|mean score|adequacy|fluency|esa|esa score|"
-    "mqm|mqm score|mqm avg score|avg mqm|sqm|direct assessment|quality|overall|naturalness|informativeness|coherence|consistency|"
-    "relevance|correctness|coverage|data coverage|text structure|grammar|grammaticality|understandability|engagingness|"
-    "groundedness|faithfulness|meaning|simplicity|litepyramid recall|litepyramid|pyramid|answerability|similarity|bewertung|punkte|"
-    "human da|human z|human mqm|wmt raw|wmt z|wmt|likert|preference|acceptability|accuracy|readability|interestingness|hter|"
-    "adäquatheit|flüssigkeit|puntuación|puntuacion|nota|оценка|score z|score raw|da mean|z da"
+    "score|scores|human|human score|human scores|human rating|human judgement|human judgment|human eval|rating|"
+    "ratings|judgement|judgment|grade|note|da|da z|da raw|raw da|z|z score|zscore|z mean|z mean score|mean z|raw|"
+    "raw score|mean|average|avg|avg score|mean score|adequacy|fluency|esa|esa score|mqm|mqm score|mqm avg score|"
+    "avg mqm|sqm|direct assessment|quality|overall|naturalness|informativeness|coherence|consistency|relevance|"
+    "correctness|coverage|data coverage|text structure|grammar|grammaticality|understandability|engagingness|"
+    "groundedness|faithfulness|meaning|simplicity|litepyramid recall|litepyramid|pyramid|answerability|similarity|"
+    "bewertung|punkte|human da|human z|human mqm|wmt raw|wmt z|wmt|likert|preference|acceptability|accuracy|"
+    "readability|interestingness|hter|adäquatheit|flüssigkeit|puntuación|puntuacion|nota|оценка|score z|score raw|"
+    "da mean|z da"
 )
 PENALTY = "hter|ter|errors|error count|number of errors|penalty|penalties|mqm penalty|error score|edit distance"
 RATER = "rater|annotator|annotator id|rater id|evaluator|worker|worker id|user|judge|coder|bewerter"
-COMMENT = "comment|comments|note|notes|remark|remarks|kommentar|anmerkung|bemerkung|url|link|file|filepath|filename|path|metadata|timestamp|date|time"
+COMMENT = (
+    "comment|comments|note|notes|remark|remarks|kommentar|anmerkung|bemerkung|url|link|file|filepath|filename|path|"
+    "metadata|timestamp|date|time"
+)
 
 _ROLES: dict[str, str] = {}
 for _role, _words in (
-    ("comment", COMMENT), ("rater", RATER), ("penalty", PENALTY), ("score", SCORE), ("languages", LANGUAGES), ("document", DOCUMENT),
-    ("segment", SEGMENT), ("system", SYSTEM), ("weak hypothesis", WEAK_HYPOTHESIS), ("weak reference", WEAK_REFERENCE),
-    ("weak source", WEAK_SOURCE), ("either", EITHER), ("hypothesis", HYPOTHESIS), ("reference", REFERENCE), ("source", SOURCE),
+    ("comment", COMMENT), ("rater", RATER), ("penalty", PENALTY), ("score", SCORE), ("languages", LANGUAGES),
+    ("document", DOCUMENT), ("segment", SEGMENT), ("system", SYSTEM), ("weak hypothesis", WEAK_HYPOTHESIS),
+    ("weak reference", WEAK_REFERENCE), ("weak source", WEAK_SOURCE), ("either", EITHER), ("hypothesis", HYPOTHESIS),
+    ("reference", REFERENCE), ("source", SOURCE),
 ):  # fmt: skip
     for _word in _words.split("|"):
         _ROLES[_word] = _role
 _SEGMENT_ORDER = {word: rank for rank, word in enumerate(SEGMENT.split("|"))}
-_SCORE_WORDS = frozenset(
-    "score scores rating ratings adequacy fluency da mqm answerability coherence relevance quality judgement judgment grade likert esa sqm zscore human".split()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split("|"))
+
+
+_SCORE_WORDS = _set(
+    "score|scores|rating|ratings|adequacy|fluency|da|mqm|answerability|coherence|relevance|quality|judgement|judgment|"
+    "grade|likert|esa|sqm|zscore|human"
 )
-_METRIC_WORDS = frozenset(
-    "bleu sentbleu sacrebleu chrf chrf++ ter meteor rouge cider spice bert bertscore bleurt comet cometkiwi metricx bart bartscore prism mover "
-    "moverscore xmoverscore js nist gleu wer perplexity ppl length len token tokens time loss".split()
+_METRIC_WORDS = _set(
+    "bleu|sentbleu|sacrebleu|chrf|ter|meteor|rouge|cider|spice|bert|bertscore|bleurt|comet|cometkiwi|metricx|bart|"
+    "bartscore|prism|mover|moverscore|xmoverscore|js|nist|gleu|wer|perplexity|ppl|length|len|token|tokens|time|loss"
 )
 _NUMBERED = re.compile(r"^(?P<stem>.*?[^\W\d_]{2,}s?)[ ]?(?P<tail>\d+|[a-z])$")
 
@@ -85,7 +106,7 @@ def words(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> tuple[str, str] | None:
-    """What a name stands for by itself, and the number or letter that follows it (`refA` → ("reference", "a")); None where unknown."""
+    """What a name stands for, and the number or letter that follows it (`refA` → ("reference", "a")); None where unknown."""
     plain = words(name)
     for form in (plain, plain.replace(" ", "")):
         if form in _ROLES:

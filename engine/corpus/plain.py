@@ -11,7 +11,7 @@ from engine.corpus.align import find_parting
 from engine.corpus.decode import decode, report_newlines, split_lines
 from engine.corpus.draft import Draft, Origin, Texts
 from engine.corpus.files import Blob
-from engine.corpus.findings import Findings, plural, refuse
+from engine.corpus.findings import Findings, Refused, plural, refuse
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ def decode_blob(blob: Blob, findings: Findings) -> str:
         raise refuse("empty-file", blob.name, "The file is empty.", "Give a file that holds at least one line.")
     text = decode(data, blob.name, findings)
     if not text:
-        raise refuse("empty-file", blob.name, "The file holds nothing but a byte order mark.", "Give a file that holds at least one line.")
+        raise refuse(
+            "empty-file", blob.name, "The file holds nothing but a byte order mark.", "Give a file that holds at least one line."
+        )
     return text
 
 
@@ -49,8 +51,13 @@ def lines_of(text: str, file: str, findings: Findings) -> Lines:
     lines = split_lines(text)
     blank = trailing_blank(lines)
     if blank:
-        findings.add("blank-end", file, f"The file ends in {plural(blank, 'blank line')}; each counts as an empty segment.",
-                     "Delete them if no segment is meant.", len(lines) - blank + 1)  # fmt: skip
+        findings.add(
+            "blank-end",
+            file,
+            f"The file ends in {plural(blank, 'blank line')}; each counts as an empty segment.",
+            "Delete them if no segment is meant.",
+            len(lines) - blank + 1,
+        )
     return Lines(file, lines)
 
 
@@ -110,18 +117,42 @@ def check_lengths(parts: Sequence[Lines], findings: Findings) -> None:
     problems = [unequal(_closest(anchors, part), part, table) for part in parts if len(part.lines) != usual]
     for problem in problems[1:]:
         findings.extend([problem.finding])
+    for part in parts:
+        _report_blank(part, findings)
     raise problems[0]
 
 
-def unequal(anchor: Lines, part: Lines, table: str) -> Exception:
+def _report_blank(part: Lines, findings: Findings) -> None:
+    """Report blank lines between others: where files differ in length, one may be where a text was lost or a line added."""
+    blank = [
+        number for number, line in enumerate(part.lines[: len(part.lines) - trailing_blank(part.lines)], 1) if not line.strip()
+    ]
+    if blank:
+        findings.lines(
+            "empty-lines",
+            part.file,
+            blank,
+            "Nothing is written in {lines}.",
+            "Restore the text, or delete the line if it is too many.",
+        )
+
+
+def unequal(anchor: Lines, part: Lines, table: str) -> Refused:
     """The refusal of a file that is longer or shorter than another, with the likely place."""
     blank = trailing_blank(part.lines)
     kept = part.lines[: len(part.lines) - blank] if len(part.lines) > len(anchor.lines) else part.lines
-    counts = f"{part.file} has {plural(len(part.lines), 'line')}" + (f" (the last {blank} blank)" if blank > 1 else " (the last one blank)" if blank else "")
+    counts = f"{part.file} has {plural(len(part.lines), 'line')}" + (
+        f" (the last {blank} blank)" if blank > 1 else " (the last one blank)" if blank else ""
+    )
     counts += f" where {anchor.file} has {len(anchor.lines):,}"
     if len(kept) == len(anchor.lines):
-        return refuse("unequal-lengths", part.file, f"{counts}; only its blank last lines are too many. All counts: {table}.",
-                      "Delete the blank lines at the end.", len(kept) + 1)  # fmt: skip
+        return refuse(
+            "unequal-lengths",
+            part.file,
+            f"{counts}; only its blank last lines are too many. All counts: {table}.",
+            "Delete the blank lines at the end.",
+            len(kept) + 1,
+        )
     place = find_parting(anchor.lines, kept)
     longer, shorter = (part.file, anchor.file) if place.extra_in_second else (anchor.file, part.file)
     if place.at_end:
@@ -129,8 +160,13 @@ def unequal(anchor: Lines, part: Lines, table: str) -> Exception:
     else:
         where = f"they seem to part about line {place.line}, where {longer} has a line that {shorter} lacks"
     line = max(1, min(place.line, len(part.lines)))
-    return refuse("unequal-lengths", part.file, f"{counts}; {where}. All counts: {table}.",
-                  "Compare the files there and restore or delete the line; nothing was cut.", line)  # fmt: skip
+    return refuse(
+        "unequal-lengths",
+        part.file,
+        f"{counts}; {where}. All counts: {table}.",
+        "Compare the files there and restore or delete the line; nothing was cut.",
+        line,
+    )
 
 
 def _closest(anchors: Sequence[Lines], part: Lines) -> Lines:

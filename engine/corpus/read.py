@@ -81,7 +81,9 @@ def load_or_fail(parts: Inputs, columns: Mapping[str, str] | None = None) -> Cor
     if table is None:
         raise InputError("nothing was read; name a file")
     guess = format_columns(table.mapping()) or "hypothesis=…"
-    raise InputError(f"{table.file}: the columns are not certain ({table.reason}); say --columns {guess}; columns: {', '.join(table.columns)}")
+    raise InputError(
+        f"{table.file}: the columns are not certain ({table.reason}); say --columns {guess}; columns: {', '.join(table.columns)}"
+    )
 
 
 def load_bytes(
@@ -103,7 +105,7 @@ def load_bytes(
     source, references, systems, scores : names among `files` that are parts, as in `Inputs`.
     """
     findings = Findings()
-    blobs = {given: blob for given, blob in zip(files, from_bytes(files))}
+    blobs = dict(zip(files, from_bytes(files)))
     systems, scores = systems or {}, scores or {}
     named = {*filter(None, [source]), *references, *systems.values(), *scores.values()}
     rest = [blob for given, blob in blobs.items() if given not in named]
@@ -188,7 +190,11 @@ def _gather(paths: Sequence[Path], findings: Findings) -> _Group | None:
             blobs.append(from_path(path))
     names = [blob.name for blob in blobs]
     if len(set(names)) < len(names):
-        blobs = [from_path(path, str(path)) if not path.is_dir() else blob for path, blob in zip(paths, blobs)] if len(paths) == len(blobs) else blobs
+        blobs = (
+            [from_path(path, str(path)) if not path.is_dir() else blob for path, blob in zip(paths, blobs)]
+            if len(paths) == len(blobs)
+            else blobs
+        )
     return _unpack(_Group(blobs, stem(paths[0].absolute().name)), findings)
 
 
@@ -238,7 +244,9 @@ def _languages_from(files: _Files) -> Languages:
     return (None, None)
 
 
-def _read_corpora(group: _Group, columns: Mapping[str, str] | None, languages: Languages, read: _Read, findings: Findings) -> None:
+def _read_corpora(
+    group: _Group, columns: Mapping[str, str] | None, languages: Languages, read: _Read, findings: Findings
+) -> None:
     read.pairs = tuple(metrics_eval.language_pairs(group.blobs)) if len(group.blobs) > 1 else ()
     read.pairs = read.pairs if len(read.pairs) > 1 else ()
     if len(group.blobs) > 1:
@@ -249,7 +257,12 @@ def _read_corpora(group: _Group, columns: Mapping[str, str] | None, languages: L
     if bundle.grid is not None:
         _read_table(bundle.grid, group.name, columns, languages, read, findings)
     elif columns:
-        findings.add("no-table", group.name, "A mapping of columns was given, but this is no table; it was not used.", "Leave --columns out.")
+        findings.add(
+            "no-table",
+            group.name,
+            "A mapping of columns was given, but this is no table; it was not used.",
+            "Leave --columns out.",
+        )
     if read.draft is not None:
         attach_scores(read.draft, bundle.scores, findings)
 
@@ -267,18 +280,27 @@ def _single(piece: Piece, name: str, findings: Findings) -> Bundle:
     return Bundle(draft=read_markup([piece], name, findings))
 
 
-def _read_table(grid: Grid, name: str, columns: Mapping[str, str] | None, languages: Languages, read: _Read, findings: Findings) -> None:
+def _read_table(
+    grid: Grid, name: str, columns: Mapping[str, str] | None, languages: Languages, read: _Read, findings: Findings
+) -> None:
     """Map a table's columns and build the corpus, where the mapping is given or certain."""
     if not len(grid):
         raise refuse("no-rows", grid.file, "The table has no rows.", "Give a table with at least one row.")
     mqm = not columns and is_mqm(list(grid.columns))
     guess = guess_roles(grid)
-    read.table = TablePreview(tuple(grid.columns), grid.head(), guess.roles, guess.certain or mqm, grid.reader, grid.file, "" if mqm else guess.reason)
+    read.table = TablePreview(
+        tuple(grid.columns), grid.head(), guess.roles, guess.certain or mqm, grid.reader, grid.file, "" if mqm else guess.reason
+    )
     if mqm:
         read.draft = read_mqm(grid, name, findings)
         return
     if not columns and not guess.certain:
-        findings.note("unclear-columns", grid.file, f"The columns are not certain: {guess.reason}.", "Say which column is what (--columns ROLE=COLUMN,…).")
+        findings.note(
+            "unclear-columns",
+            grid.file,
+            f"The columns are not certain: {guess.reason}.",
+            "Say which column is what (--columns ROLE=COLUMN,…).",
+        )
         return
     mapping: Columns = resolve(columns or read.table.mapping(), grid)
     read.draft = build(grid, mapping, name, languages, findings)
@@ -321,15 +343,31 @@ def _part(blob: Blob, findings: Findings) -> Lines:
         read_sgm(text, blob.name, parts, findings)
         if len(parts.items) == 1:
             return Lines(blob.name, [found for found, _ in parts.items[0].texts.values()])
-        raise refuse("several-parts", blob.name, f"The file holds {plural(len(parts.items), 'part')}, not one.", "Read it as a corpus, without naming a part.")
+        raise refuse(
+            "several-parts",
+            blob.name,
+            f"The file holds {plural(len(parts.items), 'part')}, not one.",
+            "Read it as a corpus, without naming a part.",
+        )
     if text.count("\t") >= text.count("\n") > 2 and len({line.count("\t") for line in text.split("\n")[:200] if line}) == 1:
-        findings.add("looks-like-table", blob.name, "The file looks like a table; each whole line was read as one text.", "Read it as a corpus, or give the column alone.", 1)
+        findings.add(
+            "looks-like-table",
+            blob.name,
+            "The file looks like a table; each whole line was read as one text.",
+            "Read it as a corpus, or give the column alone.",
+            1,
+        )
     return lines_of(text, blob.name, findings)
 
 
 def _add_scores(files: _Files, read: _Read, findings: Findings) -> None:
     for criterion, blob in files.scores.items():
         if read.draft is None:
-            raise refuse("no-texts", blob.name, "There are scores but no texts.", "Name the texts too: --reference FILE --system NAME=FILE.")
+            raise refuse(
+                "no-texts",
+                blob.name,
+                "There are scores but no texts.",
+                "Name the texts too: --reference FILE --system NAME=FILE.",
+            )
         scores = read_score_lines(decode_blob(blob, findings), blob.name, findings)
         attach(read.draft, scores, Criterion(criterion, f"{blob.name}, as given; higher is taken as better"), findings)

@@ -56,7 +56,9 @@ def recognise(blob: Blob, findings: Findings) -> Piece:
     text = decode(data, file, findings)
     if not text.strip("\n\r"):
         if not text:
-            raise refuse("empty-file", file, "The file holds nothing but a byte order mark.", "Give a file that holds at least one line.")
+            raise refuse(
+                "empty-file", file, "The file holds nothing but a byte order mark.", "Give a file that holds at least one line."
+            )
         return Piece(file, text=text)
     if looks_like_sgm(text) and not text.lstrip().startswith("<?xml"):
         return Piece(file, sgm=text)
@@ -76,10 +78,23 @@ def _zip(data: bytes, file: str, findings: Findings) -> Piece:
     if is_workbook(names):
         return Piece(file, grid=read_xlsx(data, file, findings))
     if any(re.search(r"(^|/)data\.pkl$|\.npy$", name) for name in names):
-        raise refuse("pickle", file, "This is a saved model or array (it holds Python pickles); reading it could run any program, so it was not opened.",
-                     "Export the texts as JSONL, TSV or plain text.")  # fmt: skip
-    for marker, what in (("word/document.xml", "a Word document"), ("ppt/presentation.xml", "a presentation"), ("mimetype", "an OpenDocument or EPUB file"),
-                         ("xl/workbook.bin", "a binary workbook (.xlsb)")):  # fmt: skip
+        raise refuse(
+            "pickle",
+            file,
+            "This is a saved model or array (it holds Python pickles); reading it could run any program, so it was not opened.",
+            "Export the texts as JSONL, TSV or plain text.",
+        )
+    for marker, what in (
+        ("word/document.xml", "a Word document"),
+        ("ppt/presentation.xml", "a presentation"),
+        ("mimetype", "an OpenDocument or EPUB file"),
+        ("xl/workbook.bin", "a binary workbook (.xlsb)"),
+    ):
         if marker in names:
-            raise refuse("binary", file, f"This is {what}, which cannot be read.", "Save the table as .xlsx or CSV (UTF-8), or the text as plain text (UTF-8).")
+            raise refuse(
+                "binary",
+                file,
+                f"This is {what}, which cannot be read.",
+                "Save the table as .xlsx or CSV (UTF-8), or the text as plain text (UTF-8).",
+            )
     return Piece(file, archive=data)

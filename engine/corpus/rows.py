@@ -29,17 +29,30 @@ def build(grid: Grid, columns: Columns, name: str, languages: Languages, finding
     Refused : the mapping names neither outputs nor scores, names of systems are missing, or rows contradict each other.
     """
     if not columns.hypotheses and not columns.scores:
-        raise refuse("no-outputs", grid.file, "No column holds system outputs.", "Name it: --columns hypothesis=COLUMN.", _first(grid))
+        raise refuse(
+            "no-outputs", grid.file, "No column holds system outputs.", "Name it: --columns hypothesis=COLUMN.", _first(grid)
+        )
     unused = [column for column in grid.columns if column not in columns.used]
     if unused:
-        findings.note("unused-columns", grid.file, f"Columns that were not used: {enumerated(unused, shown=12)}.", "Map them where they are needed (--columns).")
+        findings.note(
+            "unused-columns",
+            grid.file,
+            f"Columns that were not used: {enumerated(unused, shown=12)}.",
+            "Map them where they are needed (--columns).",
+        )
     grid, pair = _one_pair(grid, columns, languages, findings)
     wide = len(columns.hypotheses) > 1 or (columns.hypotheses and "" not in columns.hypotheses)
     if wide and columns.system:
-        raise refuse("system-twice", grid.file, "The mapping names a column per system and also a column with system names.", "Use one of the two.", _first(grid))  # fmt: skip
+        raise refuse(
+            "system-twice",
+            grid.file,
+            "The mapping names a column per system and also a column with system names.",
+            "Use one of the two.",
+            _first(grid),
+        )
     draft = _wide(grid, columns, name, findings) if wide else _long(grid, columns, name, findings)
     draft.languages = pair
-    draft.mixed = tuple(columns.languages is not None and language is None for language in pair)
+    draft.mixed = (columns.languages is not None and pair[0] is None, columns.languages is not None and pair[1] is None)
     return draft
 
 
@@ -64,16 +77,20 @@ def reference_columns(grid: Grid, columns: Columns) -> list[Texts]:
 
 
 def scores_of(grid: Grid, score: ScoreColumn, findings: Findings) -> np.ndarray:
-    """The numbers of a score column, float64[rows], higher being better; NaN where missing or not a number (which is reported)."""
+    """The numbers of a score column, float64[rows], higher being better; NaN where missing or (reported) not a number."""
     cells = grid.columns[score.column]
     comma = uses_comma(cells)
     values = [number(cell, comma) for cell in cells]
     wrong = [row for row, value in enumerate(values) if value is None]
     if wrong:
         examples = enumerated([repr(shown(cells[row]))[:40] for row in wrong[:3]])
-        findings.lines("non-numeric-scores", grid.file, [grid.lines[row] for row in wrong],
-                       f"{{count}} cells of column {score.column!r} are not numbers ({examples}; {{lines}}); they count as missing.",
-                       "Correct them, or leave them empty.")  # fmt: skip
+        findings.lines(
+            "non-numeric-scores",
+            grid.file,
+            [grid.lines[row] for row in wrong],
+            f"{{count}} cells of column {score.column!r} are not numbers ({examples}; {{lines}}); they count as missing.",
+            "Correct them, or leave them empty.",
+        )
     array = np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
     return array * score.sign + 0.0
 
@@ -107,13 +124,30 @@ def _one_pair(grid: Grid, columns: Columns, languages: Languages, findings: Find
         kept = [row for row, pair in enumerate(pairs) if pair == languages]
         if not kept:
             names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
-            raise refuse("languages", grid.file, f"The table has no rows for {'-'.join(map(str, languages))}; it has {names}.", "Choose one of these (--langs).", _first(grid))  # fmt: skip
-        grid = Grid(grid.file, grid.reader, {name: [cells[row] for row in kept] for name, cells in grid.columns.items()}, [grid.lines[row] for row in kept], grid.groups)  # fmt: skip
+            raise refuse(
+                "languages",
+                grid.file,
+                f"The table has no rows for {'-'.join(map(str, languages))}; it has {names}.",
+                "Choose one of these (--langs).",
+                _first(grid),
+            )
+        grid = Grid(
+            grid.file,
+            grid.reader,
+            {name: [cells[row] for row in kept] for name, cells in grid.columns.items()},
+            [grid.lines[row] for row in kept],
+            grid.groups,
+        )
         return grid, languages
     if len(known) > 1:
         names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
-        findings.add("mixed-languages", grid.file, f"The table mixes {len(known)} language pairs ({names}); all rows were read.",
-                     "Read one pair with --langs SOURCE-TARGET.", _first(grid))  # fmt: skip
+        findings.add(
+            "mixed-languages",
+            grid.file,
+            f"The table mixes {len(known)} language pairs ({names}); all rows were read.",
+            "Read one pair with --langs SOURCE-TARGET.",
+            _first(grid),
+        )
     sources, targets = {a for a, _ in known}, {b for _, b in known}
     return grid, (sources.pop() if len(sources) == 1 else None, targets.pop() if len(targets) == 1 else None)
 
@@ -131,9 +165,17 @@ def _wide(grid: Grid, columns: Columns, name: str, findings: Findings) -> Draft:
         _report_ids(draft.ids, grid, findings)
     for score in columns.scores:
         if score.system is None and len(draft.systems) > 1:
-            raise refuse("whose-scores", grid.file, f"Column {score.column!r} does not say which system's scores it holds.", "Write score:CRITERION@SYSTEM=COLUMN.", _first(grid))  # fmt: skip
+            raise refuse(
+                "whose-scores",
+                grid.file,
+                f"Column {score.column!r} does not say which system's scores it holds.",
+                "Write score:CRITERION@SYSTEM=COLUMN.",
+                _first(grid),
+            )
         system = score.system if score.system is not None else next(iter(draft.systems))
-        draft.add_scores(Criterion(score.criterion, provenance(grid, score)), range(size), [system] * size, scores_of(grid, score, findings))
+        draft.add_scores(
+            Criterion(score.criterion, provenance(grid, score)), range(size), [system] * size, scores_of(grid, score, findings)
+        )
     return draft
 
 
@@ -145,8 +187,13 @@ def _report_ids(ids: Sequence[str], grid: Grid, findings: Findings) -> None:
     counts = Counter(filter(None, ids))
     twice = [row for row, text in enumerate(ids) if counts[text] > 1]
     if twice:
-        findings.lines("duplicate-ids", grid.file, [grid.lines[row] for row in twice], "{count} rows share their segment id with another row ({lines}); each was read as a segment of its own.",
-                       "Give every segment its own id.")  # fmt: skip
+        findings.lines(
+            "duplicate-ids",
+            grid.file,
+            [grid.lines[row] for row in twice],
+            "{count} rows share their segment id with another row ({lines}); each was read as a segment of its own.",
+            "Give every segment its own id.",
+        )
 
 
 def _shared_parts(draft: Draft, grid: Grid, columns: Columns, first_rows: np.ndarray) -> None:
@@ -198,13 +245,25 @@ def _systems(grid: Grid, columns: Columns) -> tuple[np.ndarray, list[str]]:
     names = [shown(cell).strip() for cell in grid.columns[columns.system]]
     missing = [grid.lines[row] for row, text in enumerate(names) if not text]
     if missing:
-        raise refuse("missing-systems", grid.file, f"{len(missing):,} rows do not name their system.", "Fill the system names in.", missing[0])
+        raise refuse(
+            "missing-systems",
+            grid.file,
+            f"{len(missing):,} rows do not name their system.",
+            "Fill the system names in.",
+            missing[0],
+        )
     index: dict[str, int] = {}
     return np.array([index.setdefault(text, len(index)) for text in names], dtype=np.int64), list(index)
 
 
 def _places(
-    grid: Grid, segments: np.ndarray, owners: np.ndarray, systems: Sequence[str], outputs: Texts | None, size: int, findings: Findings
+    grid: Grid,
+    segments: np.ndarray,
+    owners: np.ndarray,
+    systems: Sequence[str],
+    outputs: Texts | None,
+    size: int,
+    findings: Findings,
 ) -> np.ndarray:
     """The row that holds each system's output for each segment, int[systems, segments]; -1 where there is none.
 
@@ -215,21 +274,39 @@ def _places(
     repeated = np.flatnonzero(places[owners, segments] != np.arange(len(segments)))
     if not len(repeated):
         return places
-    for row in repeated.tolist() if outputs is not None else []:
+    for row in repeated.tolist():
+        if outputs is None:
+            break
         first = int(places[owners[row], segments[row]])
         if outputs[first] is None:
             places[owners[row], segments[row]] = row
         elif outputs[row] is not None and outputs[row] != outputs[first]:
-            raise refuse("duplicate-ids", grid.file, f"Lines {grid.lines[first]} and {grid.lines[row]} give different outputs of system {systems[owners[row]]!r} for the same segment.",
-                         "Give every segment its own id (or map the document column), or correct the system name.", grid.lines[row])  # fmt: skip
-    findings.lines("repeated-rows", grid.file, [grid.lines[row] for row in repeated.tolist()],
-                   "{count} rows repeat a system and segment ({lines}); they were read as further ratings, and ratings are averaged.",
-                   "Delete the rows where they are copies.")  # fmt: skip
+            raise refuse(
+                "duplicate-ids",
+                grid.file,
+                f"Lines {grid.lines[first]} and {grid.lines[row]} give different outputs of system {systems[owners[row]]!r} "
+                "for the same segment.",
+                "Give every segment its own id (or map the document column), or correct the system name.",
+                grid.lines[row],
+            )
+    findings.lines(
+        "repeated-rows",
+        grid.file,
+        [grid.lines[row] for row in repeated.tolist()],
+        "{count} rows repeat a system and segment ({lines}); they were read as further ratings, and ratings are averaged.",
+        "Delete the rows where they are copies.",
+    )
     return places
 
 
 def _long_scores(
-    draft: Draft, grid: Grid, columns: Columns, segments: np.ndarray, owners: np.ndarray, systems: Sequence[str], findings: Findings
+    draft: Draft,
+    grid: Grid,
+    columns: Columns,
+    segments: np.ndarray,
+    owners: np.ndarray,
+    systems: Sequence[str],
+    findings: Findings,
 ) -> None:
     """Scores per output: the mean of its ratings."""
     flat = segments * len(systems) + owners
@@ -241,4 +318,6 @@ def _long_scores(
         rated = np.flatnonzero(counts)
         means = np.where(counts[rated] == 1, sums[rated], sums[rated] / np.maximum(counts[rated], 1))
         names = np.array(systems, dtype=object)[rated % len(systems)]
-        draft.add_scores(Criterion(score.criterion, provenance(grid, score, int(counts.max(initial=1)))), rated // len(systems), names, means)
+        draft.add_scores(
+            Criterion(score.criterion, provenance(grid, score, int(counts.max(initial=1)))), rated // len(systems), names, means
+        )

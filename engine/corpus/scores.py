@@ -53,7 +53,13 @@ def recognise_scores(text: str, file: str, findings: Findings) -> ScoreFile | No
         return _with_header(lines, head, roles, file, findings)
     fields = [_cut(line) for line in lines]
     if all(len(cells) == 1 and number(cells[0], True) is not None for cells in fields) and any(cells[0] for cells in fields):
-        return ScoreFile(file, None, None, _numbers([cells[0] for cells in fields], range(1, len(lines) + 1), file, findings), range(1, len(lines) + 1))
+        return ScoreFile(
+            file,
+            None,
+            None,
+            _numbers([cells[0] for cells in fields], range(1, len(lines) + 1), file, findings),
+            range(1, len(lines) + 1),
+        )
     if all(len(cells) == 2 and number(cells[1], True) is not None and cells[0] and not _is_number(cells[0]) for cells in fields):
         systems = [cells[0] for cells in fields]
         whole = max(Counter(systems).values()) == 1 and ".seg." not in file
@@ -75,9 +81,20 @@ def read_score_lines(text: str, file: str, findings: Findings) -> ScoreFile:
     lines = split_lines(text)
     values = [number(line, True) for line in lines]
     if lines and sum(value is not None for value in values) > 0.5 * len(lines):
-        return ScoreFile(file, None, None, _numbers([line.strip() for line in lines], range(1, len(lines) + 1), file, findings), range(1, len(lines) + 1))
-    raise refuse("no-scores", file, "The file holds no scores: neither one number per line, nor system and score, nor system, segment and score.",
-                 "Give one number per line, in the order of the segments.", 1)  # fmt: skip
+        return ScoreFile(
+            file,
+            None,
+            None,
+            _numbers([line.strip() for line in lines], range(1, len(lines) + 1), file, findings),
+            range(1, len(lines) + 1),
+        )
+    raise refuse(
+        "no-scores",
+        file,
+        "The file holds no scores: neither one number per line, nor system and score, nor system, segment and score.",
+        "Give one number per line, in the order of the segments.",
+        1,
+    )
 
 
 def attach(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Findings) -> None:
@@ -107,7 +124,13 @@ def scores_only(scores: ScoreFile, name: str, criterion: Criterion, findings: Fi
     """
     if scores.systems is None or scores.whole_systems:
         what = "only scores of whole systems" if scores.whole_systems else "only numbers"
-        raise refuse("no-texts", scores.file, f"The file holds {what}, no texts.", "Give it as --scores CRITERION=FILE together with the texts.", 1)
+        raise refuse(
+            "no-texts",
+            scores.file,
+            f"The file holds {what}, no texts.",
+            "Give it as --scores CRITERION=FILE together with the texts.",
+            1,
+        )
     systems = list(dict.fromkeys(scores.systems))
     if scores.keys is not None:
         ids = list(dict.fromkeys(scores.keys))
@@ -116,8 +139,13 @@ def scores_only(scores: ScoreFile, name: str, criterion: Criterion, findings: Fi
         draft = Draft(name, size=max(Counter(scores.systems).values()))
     draft.systems = {system: [None] * draft.size for system in systems}
     attach(draft, scores, criterion, findings)
-    findings.add("no-texts", scores.file, f"The file holds scores ({len(systems)} systems, {plural(draft.size, 'segment')}) but no texts.",
-                 "Give the texts too: --source, --reference and --system, and this file as --scores CRITERION=FILE.", 1)  # fmt: skip
+    findings.add(
+        "no-texts",
+        scores.file,
+        f"The file holds scores ({len(systems)} systems, {plural(draft.size, 'segment')}) but no texts.",
+        "Give the texts too: --source, --reference and --system, and this file as --scores CRITERION=FILE.",
+        1,
+    )
     return draft
 
 
@@ -141,11 +169,19 @@ def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Fi
     values = [number(cell, comma) for cell in cells]
     wrong = [line for line, value in zip(lines, values) if value is None]
     if wrong:
-        findings.lines("non-numeric-scores", file, wrong, "{count} scores are not numbers ({lines}); they count as missing.", "Correct them, or leave them empty.")
+        findings.lines(
+            "non-numeric-scores",
+            file,
+            wrong,
+            "{count} scores are not numbers ({lines}); they count as missing.",
+            "Correct them, or leave them empty.",
+        )
     return np.array([float("nan") if value is None else value for value in values], dtype=np.float64) + 0.0
 
 
-def _with_header(lines: Sequence[str], head: Sequence[str], roles: Sequence[str | None], file: str, findings: Findings) -> ScoreFile | None:
+def _with_header(
+    lines: Sequence[str], head: Sequence[str], roles: Sequence[str | None], file: str, findings: Findings
+) -> ScoreFile | None:
     """Columns named system, segment and a score, cut at tabs or spaces or both (as some published files are)."""
     system, segment = roles.index("system"), roles.index("segment")
     score = 3 - system - segment
@@ -154,17 +190,29 @@ def _with_header(lines: Sequence[str], head: Sequence[str], roles: Sequence[str 
         return None
     numbers = range(2, len(lines) + 1)
     values = _numbers([cells[score] for cells in fields], numbers, file, findings)
-    return ScoreFile(file, [cells[system] for cells in fields], [cells[segment] for cells in fields], values, numbers, criterion=head[score])
+    return ScoreFile(
+        file, [cells[system] for cells in fields], [cells[segment] for cells in fields], values, numbers, criterion=head[score]
+    )
 
 
 def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion) -> None:
     count = len(scores.values)
     if len(draft.systems) != 1:
-        raise refuse("whose-scores", scores.file, f"The file holds {plural(count, 'score')} without system names, but there are {len(draft.systems)} systems.",
-                     "Write system, tab, score on every line, or give one system only.", 1)  # fmt: skip
+        raise refuse(
+            "whose-scores",
+            scores.file,
+            f"The file holds {plural(count, 'score')} without system names, but there are {len(draft.systems)} systems.",
+            "Write system, tab, score on every line, or give one system only.",
+            1,
+        )
     if count != draft.size:
-        raise refuse("unequal-lengths", scores.file, f"The file has {plural(count, 'score')} where there are {plural(draft.size, 'segment')}.",
-                     "Give one line per segment; an empty line is a missing score.", min(count, draft.size) + 1)  # fmt: skip
+        raise refuse(
+            "unequal-lengths",
+            scores.file,
+            f"The file has {plural(count, 'score')} where there are {plural(draft.size, 'segment')}.",
+            "Give one line per segment; an empty line is a missing score.",
+            min(count, draft.size) + 1,
+        )
     draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values)
 
 
@@ -177,9 +225,16 @@ def _by_order(draft: Draft, scores: ScoreFile) -> np.ndarray:
         seen[system] += 1
     wrong = [f"{system} {count:,}" for system, count in seen.items() if count != draft.size and (system in draft.systems)]
     if wrong:
-        raise refuse("unequal-lengths", scores.file, f"The file does not have {plural(draft.size, 'score')} for every system: {enumerated(wrong)}.",
-                     "Give one line per system and segment; None is a missing score.", 1)  # fmt: skip
-    return np.array([segment if system in draft.systems else -1 for segment, system in zip(segments, scores.systems or [])], dtype=np.int64)
+        raise refuse(
+            "unequal-lengths",
+            scores.file,
+            f"The file does not have {plural(draft.size, 'score')} for every system: {enumerated(wrong)}.",
+            "Give one line per system and segment; None is a missing score.",
+            1,
+        )
+    return np.array(
+        [segment if system in draft.systems else -1 for segment, system in zip(segments, scores.systems or [])], dtype=np.int64
+    )
 
 
 def _by_key(draft: Draft, scores: ScoreFile, findings: Findings) -> np.ndarray:
@@ -193,8 +248,13 @@ def _by_key(draft: Draft, scores: ScoreFile, findings: Findings) -> np.ndarray:
     segments = np.array([index.get(key, -1) for key in keys], dtype=np.int64)
     strange = np.flatnonzero((segments < 0) & ~np.isnan(scores.values))
     if len(strange):
-        findings.lines("unknown-segments", scores.file, [scores.lines[row] for row in strange.tolist()], "{count} scores are for segments that are not here ({lines}); they were left out.",
-                       "Add the segments, or correct the ids.")  # fmt: skip
+        findings.lines(
+            "unknown-segments",
+            scores.file,
+            [scores.lines[row] for row in strange.tolist()],
+            "{count} scores are for segments that are not here ({lines}); they were left out.",
+            "Add the segments, or correct the ids.",
+        )
     return segments
 
 
@@ -203,6 +263,10 @@ def _drop_unknown(draft: Draft, file: str, findings: Findings) -> None:
     frame = draft.scores[-1]
     strange = sorted(set(frame["system"].unique()) - set(draft.systems))
     if strange:
-        findings.add("unknown-systems", file, f"There are scores for systems without outputs here ({enumerated(strange)}); they were left out.",
-                     "Add the outputs, or correct the system names.")  # fmt: skip
+        findings.add(
+            "unknown-systems",
+            file,
+            f"There are scores for systems without outputs here ({enumerated(strange)}); they were left out.",
+            "Add the outputs, or correct the system names.",
+        )
         draft.scores[-1] = frame[~frame["system"].isin(strange)].reset_index(drop=True)

@@ -30,11 +30,24 @@ def read_sgm(text: str, file: str, parts: Parts, findings: Findings) -> None:
     """
     declared = re.search(r"<!ENTITY", text, re.IGNORECASE)
     if declared:
-        raise refuse("xml-entities", file, "The file declares entities; they were not expanded.", "Delete the declarations.", text.count("\n", 0, declared.start()) + 1)
+        raise refuse(
+            "xml-entities",
+            file,
+            "The file declares entities; they were not expanded.",
+            "Delete the declarations.",
+            text.count("\n", 0, declared.start()) + 1,
+        )
     _Scanner(text, file, parts).run()
     bare = [text.count("\n", 0, match.start()) + 1 for match in _BARE.finditer(text)][:50]
     if bare:
-        findings.lines("bare-ampersands", file, sorted(set(bare)), "Ampersands stand for themselves in {lines}, as SGM allows; they were read so.", "Nothing needs to be done.", "note")
+        findings.lines(
+            "bare-ampersands",
+            file,
+            sorted(set(bare)),
+            "Ampersands stand for themselves in {lines}, as SGM allows; they were read so.",
+            "Nothing needs to be done.",
+            "note",
+        )
 
 
 def unescape(text: str) -> str:
@@ -77,7 +90,13 @@ class _Scanner:
             elif name == "seg" and not closing:
                 opened = (tag, _attributes(tag[3]))
         if opened is not None:
-            raise refuse("cut-off", self.file, "The last segment is not closed: the file seems to be cut off.", "Restore the end of the file.", self._line_of(opened[0].start()))
+            raise refuse(
+                "cut-off",
+                self.file,
+                "The last segment is not closed: the file seems to be cut off.",
+                "Restore the end of the file.",
+                self._line_of(opened[0].start()),
+            )
 
     def _line_of(self, position: int) -> int:
         self.line += self.text.count("\n", self.counted, position)
@@ -96,7 +115,13 @@ class _Scanner:
     def _segment(self, tag: re.Match[str], attributes: dict[str, str], end: int) -> None:
         line = self._line_of(tag.start())
         if self.part is None:
-            raise refuse("not-sgm", self.file, "A segment stands outside of a document.", "Put segments into <doc> and that into <srcset>, <refset> or <tstset>.", line)
+            raise refuse(
+                "not-sgm",
+                self.file,
+                "A segment stands outside of a document.",
+                "Put segments into <doc> and that into <srcset>, <refset> or <tstset>.",
+                line,
+            )
         self.segments += 1
         text = " ".join(self.text[tag.end() : end].split("\n")).strip()
         self.part.add((self.document, attributes.get("id") or str(self.segments)), unescape(text), line)

@@ -1,4 +1,4 @@
-"""Word tags of quality estimation: one tag per word (0/1 or OK/BAD), or with a tag for each gap; tagged words become error spans."""
+"""Word tags of quality estimation (0/1 or OK/BAD, for words alone or words and gaps); tagged words become error spans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_tags(lines: Sequence[str]) -> bool:
 
 
 def spans_of(tags: Lines, texts: Sequence[str | None], system: str, side: str, findings: Findings) -> list[ErrorSpan]:
-    """The tagged words of all segments as error spans; where tags and words differ in number, the segment's tags are reported and left out.
+    """The tagged words of all segments as error spans; where tags and words differ in number, that is reported.
 
     Parameters
     ----------
@@ -44,5 +44,11 @@ def spans_of(tags: Lines, texts: Sequence[str | None], system: str, side: str, f
                 edge = words[place // 2][0] if place // 2 < len(words) else len(text or "")
                 spans.append(ErrorSpan(segment, system, side, edge, edge, "missing words"))
     if wrong:
-        findings.lines("tag-mismatch", tags.file, wrong, "{count} lines do not have one tag per word ({lines}); their tags were left out.", "Give the tokenised text that was tagged.")
+        findings.lines(
+            "tag-mismatch",
+            tags.file,
+            wrong,
+            "{count} lines do not have one tag per word ({lines}); their tags were left out.",
+            "Give the tokenised text that was tagged.",
+        )
     return spans

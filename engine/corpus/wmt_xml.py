@@ -37,10 +37,14 @@ def read_xml(text: str, file: str, parts: Parts, findings: Findings) -> None:
     """
     root = _parse(text, file, findings)
     if root.tag.lower() not in _ROOTS:
-        raise refuse("unknown-xml", file, f"This is XML of an unknown kind (<{root.tag}>).", "Give a WMT test set (<dataset>, with <doc>, <src>, <ref> and <hyp>).", 1)
-    number = 0
-    for document in root.iter("doc"):
-        number += 1
+        raise refuse(
+            "unknown-xml",
+            file,
+            f"This is XML of an unknown kind (<{root.tag}>).",
+            "Give a WMT test set (<dataset>, with <doc>, <src>, <ref> and <hyp>).",
+            1,
+        )
+    for number, document in enumerate(root.iter("doc"), 1):
         name = document.get("id") or document.get("docid") or f"document {number}"
         blocks = [child for child in document if child.tag.lower() in _KINDS]
         for place, block in enumerate(blocks):
@@ -59,8 +63,11 @@ def _add_block(block: Element, document: str, place: int, file: str, parts: Part
     holder = block if segments is None else segments
     language = block.get("lang") or block.get("trglang")
     parts.set_languages(language if kind == "source" else block.get("srclang"), language if kind != "source" else None)
-    name = {"source": "", "reference": block.get("translator") or block.get("refid") or holder.get("sysid") or "",
-            "system": block.get("system") or block.get("sysid") or holder.get("sysid") or ""}[kind]  # fmt: skip
+    name = {
+        "source": "",
+        "reference": block.get("translator") or block.get("refid") or holder.get("sysid") or "",
+        "system": block.get("system") or block.get("sysid") or holder.get("sysid") or "",
+    }[kind]
     if kind == "system" and not name:
         name = "system"
     if kind == "reference" and not name and any(key[0] == document for part in parts.of(kind) for key in part.texts):
@@ -83,10 +90,22 @@ def _parse(text: str, file: str, findings: Findings) -> Element:
         except ParseError:
             pass
         else:
-            findings.add("not-xml", file, f"The file is not valid XML ({_what(first)}); bare ampersands were read as text, and control characters became U+FFFD (�).",
-                         "Write & as &amp; and delete control characters.", first.position[0])  # fmt: skip
+            findings.add(
+                "not-xml",
+                file,
+                f"The file is not valid XML ({_what(first)}); bare ampersands were read as text, and control characters "
+                "became U+FFFD (�).",
+                "Write & as &amp; and delete control characters.",
+                first.position[0],
+            )
             return root
-    raise refuse("not-xml", file, f"The XML is broken: {_what(first)}.", "Correct it there; if the file ends there, it was cut off.", first.position[0])
+    raise refuse(
+        "not-xml",
+        file,
+        f"The XML is broken: {_what(first)}.",
+        "Correct it there; if the file ends there, it was cut off.",
+        first.position[0],
+    )
 
 
 def _what(error: ParseError) -> str:
@@ -108,7 +127,13 @@ def _tree(text: str, file: str) -> Element:
     except DefusedXmlException:
         match = re.search(r"<!(ENTITY|DOCTYPE)", text)
         line = text.count("\n", 0, match.start()) + 1 if match else 1
-        raise refuse("xml-entities", file, "The XML declares entities or refers to other files; this can be used to read files or to exhaust memory.", "Delete the declarations.", line) from None
+        raise refuse(
+            "xml-entities",
+            file,
+            "The XML declares entities or refers to other files; this can be used to read files or to exhaust memory.",
+            "Delete the declarations.",
+            line,
+        ) from None
 
 
 class _Builder(TreeBuilder):

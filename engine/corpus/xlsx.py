@@ -1,4 +1,4 @@
-"""XLSX workbooks: the first sheet with a table, cell values as saved; formulas without a saved value are reported, none is computed."""
+"""XLSX workbooks: the first sheet with a table, values as saved; formulas without a saved value are reported."""
 
 from __future__ import annotations
 
@@ -36,18 +36,32 @@ def read_xlsx(data: bytes, file: str, findings: Findings) -> Grid:
     try:
         values = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         formulas = load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-        sheets = {name: _Sheet(data, values[name], formulas[name]) for name in values.sheetnames if hasattr(values[name], "iter_rows")}
+        sheets = {
+            name: _Sheet(data, values[name], formulas[name]) for name in values.sheetnames if hasattr(values[name], "iter_rows")
+        }
         rows = {name: sheet.rows(file) for name, sheet in sheets.items()}
     except Refused:
         raise
     except Exception as error:  # openpyxl raises whatever the damaged part led to
-        raise refuse("damaged-workbook", file, f"The workbook is damaged ({type(error).__name__}).", "Save it again as .xlsx, or as CSV (UTF-8).") from None
+        raise refuse(
+            "damaged-workbook",
+            file,
+            f"The workbook is damaged ({type(error).__name__}).",
+            "Save it again as .xlsx, or as CSV (UTF-8).",
+        ) from None
     chosen = _choose(rows)
     if chosen is None:
-        raise refuse("no-rows", file, "No sheet of the workbook holds a table with a header and rows.", "Put the table on the first sheet.")
+        raise refuse(
+            "no-rows", file, "No sheet of the workbook holds a table with a header and rows.", "Put the table on the first sheet."
+        )
     others = [name for name, found in rows.items() if name != chosen and found]
     if others:
-        findings.note("other-sheets", file, f"The sheet {chosen!r} was read; other sheets were not: {enumerated(others)}.", "Save the sheet that is meant as a file of its own.")
+        findings.note(
+            "other-sheets",
+            file,
+            f"The sheet {chosen!r} was read; other sheets were not: {enumerated(others)}.",
+            "Save the sheet that is meant as a file of its own.",
+        )
     return _grid(rows[chosen], sheets[chosen], chosen, file, findings)
 
 
@@ -65,7 +79,9 @@ class _Sheet:
         kept: list[tuple[int, list[Any]]] = []
         cells = 0
         for number, (row, formula_row) in enumerate(zip(_iterate(self.values), _iterate(self.formulas)), 1):
-            made = [self._cell(value, formula, number, column) for column, (value, formula) in enumerate(zip(row, formula_row), 1)]
+            made = [
+                self._cell(value, formula, number, column) for column, (value, formula) in enumerate(zip(row, formula_row), 1)
+            ]
             while made and made[-1] is None:
                 made.pop()
             cells += len(made)
@@ -89,8 +105,8 @@ class _Sheet:
 
     def _fill(self, rows: list[tuple[int, list[Any]]]) -> list[tuple[int, list[Any]]]:
         """Give every cell of a merged range the range's value, except where the range is a title across columns."""
-        index = {number: cells for number, cells in rows}
-        for first_row, first_column, last_row, last_column in self.merged:
+        index = dict(rows)
+        for first_row, first_column, last_row, _ in self.merged:
             top = index.get(first_row)
             if top is None or first_column > len(top) or last_row == first_row:
                 continue
@@ -108,7 +124,7 @@ def _iterate(sheet: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _merged(data: bytes, sheet: Any) -> list[tuple[int, int, int, int]]:
-    """Merged ranges as (first row, first column, last row, last column); the reading mode that spares memory does not give them."""
+    """Merged ranges as (first row, first column, last row, last column), which the mode that spares memory does not give."""
     from openpyxl.utils.cell import range_boundaries
 
     path = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
@@ -132,7 +148,12 @@ def _check(data: bytes, file: str) -> None:
                 if name.endswith((".xml", ".rels")):
                     with archive.open(name) as stream:
                         if _ENTITY.search(stream.read(4096)):
-                            raise refuse("xml-entities", file, f"{name!r} in the workbook declares XML entities or a document type.", "Save the workbook again as .xlsx.")
+                            raise refuse(
+                                "xml-entities",
+                                file,
+                                f"{name!r} in the workbook declares XML entities or a document type.",
+                                "Save the workbook again as .xlsx.",
+                            )
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
         raise refuse("damaged-workbook", file, "The workbook is damaged.", "Save it again as .xlsx, or as CSV (UTF-8).") from None
 
@@ -164,14 +185,22 @@ def _grid(rows: list[tuple[int, list[Any]]], sheet: _Sheet, name: str, file: str
     width = max((index + 1 for row in cells[start:] for index, cell in enumerate(row) if cell is not None), default=0)
     cells = [row[:width] for row in cells[start:]]
     if len(cells) < 2:
-        raise refuse("no-rows", file, f"The sheet {name!r} has a header but no rows.", "Give a table with at least one row.", numbers[-1])
+        raise refuse(
+            "no-rows", file, f"The sheet {name!r} has a header but no rows.", "Give a table with at least one row.", numbers[-1]
+        )
     for places, kind, message in (
         (sheet.uncomputed, "formulas", "Formulas without a saved value stand in {places}; the cells count as missing."),
         (sheet.errors, "formula-errors", "Formulas ended in an error in {places}; the cells count as missing."),
     ):
         if places:
             line = int(re.sub(r"\D", "", places[0]))
-            findings.add(kind, file, message.replace("{places}", f"{enumerated(places)} of sheet {name!r}"), "Replace formulas by their values (copy, paste as values) and save again.", line)
+            findings.add(
+                kind,
+                file,
+                message.replace("{places}", f"{enumerated(places)} of sheet {name!r}"),
+                "Replace formulas by their values (copy, paste as values) and save again.",
+                line,
+            )
     return make_grid(file, "XLSX", cells, numbers[start:], None if header is None else 0, findings)
 
 
