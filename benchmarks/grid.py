@@ -89,9 +89,8 @@ def permute(full: bool) -> None:
             count = {"system": 200, "segment": 8, "segment-mean": 1}[level]
             plain, _ = _timed(lambda level=level, name=name, count=count: _plain_permute(pair, level, name, count))
             ratio = plain * RESAMPLES / count / seconds
-            print(
-                f"  {level:13s} {name:9s} {seconds:6.2f} s ({cpu:5.1f} s of processor time, p = {found.p_value:.4f}): {ratio:6.0f} x"
-            )
+            spent = f"{seconds:6.2f} s ({cpu:5.1f} s of processor time)"
+            print(f"  {level:13s} {name:9s} {spent}, p = {found.p_value:.4f}: {ratio:6.0f} x")
 
 
 def _explained(seed: int, n: int, words: int = 40) -> tuple[np.ndarray, Importances, np.ndarray]:
