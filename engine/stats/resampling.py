@@ -61,7 +61,7 @@ def bootstrap_chunks(n: int, resamples: int, rng: np.random.Generator, cells: in
 
 
 def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """The percentile interval of resampled values, along the last axis when there is one axis only.
+    """The percentile interval of resampled values.
 
     Parameters
     ----------
