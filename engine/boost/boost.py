@@ -147,12 +147,12 @@ def calibrate(
     for fold in plan:
         choice = choose([surface_of[id(group)] for group in fold.train], options.calibration)
         judged += [(group, choice) for group in fold.test]
-    held_out = [_judge(group, choice.p, choice.w, choice.note, options) for group, choice in judged]
+    held_out = [judge(group, choice.p, choice.w, options, choice.note) for group, choice in judged]
     choice = choose(found, options.calibration)
     if not options.resamples:
         return Calibration(options.calibration, choice, tuple(held_out))
     corpora = {id(rows): k for k, rows in enumerate({id(g.rows): g.rows for g in groups}.values())}
-    pairs = [_pair(group, row, options.regularisation, corpora[id(group.rows)]) for (group, _), row in zip(judged, held_out)]
+    pairs = [as_pair(group, choice.p, choice.w, options.regularisation, corpora[id(group.rows)]) for group, choice in judged]
     step = part(progress, 1, 2, 2)
     tested = compare_groups(pairs, options.level, options.coefficient, options.resamples, seed, step)
     rows = tuple(
@@ -160,6 +160,22 @@ def calibrate(
         for row, test in zip(held_out, tested.groups)
     )
     return Calibration(options.calibration, choice, rows, tested.p_value, tested.count)
+
+
+def judge(group: Group, p: float, w: float, options: BoostOptions, note: str = "") -> HeldOut:
+    """The correlation of the original and of the boosted metric in a group, at one point of the grid."""
+    own = items(group, group.rows.means(options.regularisation).at(p)[None, :], options.level).complete()
+    original, reason = correlate(own.scores, own.human, options.coefficient)
+    boosted, why = correlate(w * own.scores + (1 - w) * own.aggregates[0], own.human, options.coefficient)
+    return HeldOut(group.name, p, w, original, boosted, note="; ".join(filter(None, [note, reason or why])))
+
+
+def as_pair(group: Group, p: float, w: float, regularisation: str = "paper", corpus: int = 0) -> Pair:
+    """Boosted, original and human scores of a group as matrices, for `compare_groups`."""
+    scores, means = group.rows.scores, group.rows.means(regularisation).at(p)
+    boosted = np.where(np.isnan(means), np.nan, scores if w == 1 else w * scores + (1 - w) * means)
+    human = group.human_matrix()
+    return Pair(group.matrix(boosted[group.chosen]), group.matrix(scores[group.chosen]), human, corpus)
 
 
 def _surfaces(groups: Sequence[Group], options: BoostOptions, threads: int | None, progress: Progress) -> list[Surface]:
@@ -188,17 +204,3 @@ def _parts(group: Group, parts: int) -> list[np.ndarray]:
 
 def _part(group: Group, groups: Sequence[Group], rows: np.ndarray, name: str) -> Group:
     return group.part(name if len(groups) == 1 else f"{group.name}, {name}", rows[group.chosen])
-
-
-def _judge(group: Group, p: float, w: float, note: str, options: BoostOptions) -> HeldOut:
-    own = items(group, group.rows.means(options.regularisation).at(p)[None, :], options.level).complete()
-    original, reason = correlate(own.scores, own.human, options.coefficient)
-    boosted, why = correlate(w * own.scores + (1 - w) * own.aggregates[0], own.human, options.coefficient)
-    return HeldOut(group.name, p, w, original, boosted, note="; ".join(filter(None, [note, reason or why])))
-
-
-def _pair(group: Group, row: HeldOut, regularisation: str, corpus: int) -> Pair:
-    scores, means = group.rows.scores, group.rows.means(regularisation).at(row.p)
-    boosted = np.where(np.isnan(means), np.nan, scores if row.w == 1 else row.w * scores + (1 - row.w) * means)
-    human = group.human_matrix()
-    return Pair(group.matrix(boosted[group.chosen]), group.matrix(scores[group.chosen]), human, corpus)
