@@ -1,0 +1,172 @@
+"""The sample corpus in the browser: colours, values, keyboard, links, downloads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import numpy as np
+import pandas as pd
+import pytest
+from browser_helpers import ROOT, WAIT, Visit, colour
+from playwright.sync_api import expect
+
+from engine.corpus.demo import load_demo
+from engine.explain.explain import explain_corpus
+from engine.explain.options import ExplainOptions
+from engine.explain.words import split_words
+from engine.metrics.registry import make_metric
+from engine.report.colours import diverging
+from engine.scoring.scorer import Scorer
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """A planted error of the sample: its segment, system, and the word it is in."""
+    corpus = load_demo("mt")
+    spans = [span for span in corpus.spans if span.system == "cobalt" and span.side == "hypothesis" and span.end > span.start]
+    span = spans[0]
+    words = split_words(corpus.systems["cobalt"][span.segment])
+    place = next(place for place, word in enumerate(words) if word.start < span.end and word.end > span.start)
+    return corpus, span, place
+
+
+def explained(corpus, segment: int):
+    metric = make_metric("chrf", corpus.languages)
+    found = explain_corpus(corpus, metric, ExplainOptions(explainer="lime"), Scorer(), ["aurora", "cobalt"], [segment])
+    return [entry.explanation for entry in found.entries]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_planted_error_s_word_has_its_value_and_colour(visit: Visit, planted, scheme: str) -> None:
+    corpus, span, place = planted
+    visit.page.emulate_media(color_scheme=scheme)
+    visit.open(f"/explain?segment={span.segment}&a=aurora&b=cobalt&explainer=lime")
+    explanations = explained(corpus, span.segment)
+    value = explanations[1].side("hypothesis").importances[place]
+    limit = max(np.abs(item.importances).max() for item in explanations)
+    word = visit.word("b-hypothesis", place)
+    expect(word).to_be_visible(timeout=WAIT)
+    background, text = diverging(value, limit, scheme == "dark")
+    assert (colour(word), colour(word, "color")) == (background, text)
+    word.hover()
+    tip = visit.page.locator(".heatmap .tip.open")
+    expect(tip).to_contain_text("LIME importance")
+    expect(tip).to_contain_text(f"{abs(value):.2f}")
+    expect(tip).to_contain_text("Planted error")
+    expect(tip).to_contain_text(span.category)
+    underlined = word.locator(".major, .minor").first
+    assert "underline" in underlined.evaluate("item => getComputedStyle(item).textDecorationLine")
+
+
+def test_values_are_reached_by_keyboard(visit: Visit, planted) -> None:
+    _, span, place = planted
+    visit.open(f"/explain?segment={span.segment}&b=cobalt&explainer=lime")
+    visit.word("b-hypothesis", 0).focus()
+    for _ in range(place):
+        visit.page.keyboard.press("ArrowRight")
+    focused = visit.word("b-hypothesis", place)
+    expect(focused).to_be_focused()
+    expect(visit.page.locator(".heatmap .tip.open")).to_contain_text("Planted error")
+    label = focused.get_attribute("aria-label") or ""
+    assert "LIME importance" in label and "Planted error" in label
+    visit.page.keyboard.press("End")
+    expect(visit.words("b-hypothesis").last).to_be_focused()
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_role("button", name="Other segments with this word")).to_be_visible(timeout=WAIT)
+
+
+def test_next_by_key_and_back_by_history(visit: Visit) -> None:
+    visit.open("/explain?segment=3")
+    expect(visit.word("a-hypothesis", 0)).to_be_visible(timeout=WAIT)
+    visit.settle()
+    visit.page.get_by_role("heading", name="Explain", exact=True).click()
+    visit.page.keyboard.press("n")
+    expect(visit.page.locator(".st-key-view-segment input")).to_have_value("4", timeout=WAIT)
+    visit.page.wait_for_timeout(2500)
+    visit.page.go_back()
+    expect(visit.page.locator(".st-key-view-segment input")).to_have_value("3", timeout=WAIT)
+
+
+def test_the_download_is_what_the_command_line_writes(visit: Visit, tmp_path: Path) -> None:
+    visit.open("/explain?segment=5&a=aurora&b=cobalt&explainer=lime")
+    shown = visit.table("explanations-csv-segment")
+    out = tmp_path / "cli.csv"
+    command = ["explain", "demo:mt", "--metric", "chrf", "--explainer", "lime", "--systems", "aurora", "cobalt", "--limit", "6"]
+    subprocess.run(
+        [sys.executable, "-m", "engine", *command, "--store", "none", "--out", str(out)], cwd=ROOT, check=True, timeout=120
+    )
+    expected = pd.read_csv(out, keep_default_na=False, na_values=[""])
+    expected = expected[expected["segment"] == 5].reset_index(drop=True)
+    pd.testing.assert_frame_equal(shown, expected)
+
+
+def test_html_and_image_are_whole(visit: Visit) -> None:
+    visit.open("/explain?segment=5&explainer=lime")
+    html = visit.file("explanations-html-segment").decode("utf-8")
+    assert "LIME" in html and "<script" not in html and "http://" not in html.replace("http://www.w3.org", "")
+    with visit.page.expect_download(timeout=WAIT) as download:
+        visit.page.locator(".heatmap .tools").get_by_text("Image").click()
+    assert download.value.suggested_filename == "explain-lime-segment-5.png"
+    assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_row_of_the_table_opens_explain_there(visit: Visit) -> None:
+    visit.open("/?sort=low&metric=chrf")
+    frame = visit.page.locator(".st-key-segments [data-testid='stDataFrame']")
+    frame.scroll_into_view_if_needed()
+    rows = visit.table("csv-segments")
+    box = frame.bounding_box()
+    assert box
+    visit.page.mouse.click(box["x"] + 330, box["y"] + 35 + 35 * 2 + 17)
+    expect(visit.page.get_by_role("heading", name="Explain", exact=True)).to_be_visible(timeout=WAIT)
+    visit.settle()
+    address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
+    assert address["segment"] == [str(rows["segment"][2])]
+    assert rows["system"][2] in (address["a"] + address["b"])
+
+
+def test_a_choice_holds_on_all_pages_and_in_the_link(visit: Visit, browser) -> None:
+    visit.open()
+    visit.choose("view-metric", "BLEU")
+    visit.choose("view-b", "cobalt")
+    visit.go("Explain")
+    link = visit.page.evaluate("location.href")
+    again = browser.new_context().new_page()
+    again.goto(link)
+    expect(again.locator('[data-panel="b-hypothesis"]')).to_contain_text("cobalt", timeout=WAIT)
+    expect(again.locator('[data-panel="b-hypothesis"]')).to_contain_text("BLEU")
+    again.context.close()
+
+
+def test_what_if_follows_the_typing(visit: Visit) -> None:
+    visit.open("/explain?segment=5&view=what-if")
+    area = visit.page.locator("#field-hypothesis")
+    expect(area).to_be_visible(timeout=WAIT)
+    area.fill("Something else entirely.")
+    expect(visit.words("hypothesis")).to_have_text(["Something", "else", "entirely."], timeout=WAIT)
+    metrics = visit.page.locator('[data-testid="stMetricValue"]')
+    assert metrics.nth(0).inner_text() != metrics.nth(1).inner_text()
+    visit.page.get_by_text("Undo edits").first.click()
+    expect(metrics.nth(2)).to_have_text("0.00", timeout=WAIT)
+
+
+def test_a_bar_shows_the_segments_behind_it(visit: Visit) -> None:
+    visit.open("/")
+    bars = visit.page.locator(".st-key-distribution canvas, .st-key-distribution svg").first
+    bars.scroll_into_view_if_needed()
+    box = bars.bounding_box()
+    assert box
+    for share in (0.45, 0.5, 0.55, 0.6, 0.65):
+        visit.page.mouse.click(box["x"] + box["width"] * share, box["y"] + 52)
+        visit.page.wait_for_timeout(1500)
+        visit.settle()
+        if "only=" in visit.page.evaluate("location.href"):
+            break
+    address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
+    low, high = float(address["low"][0]), float(address["high"][0])
+    rows = visit.table("csv-segments")
+    assert set(rows["system"]) == set(address["only"])
+    assert rows["score"].between(low, high).all()
