@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _T5 = {"t5": "T5EncoderModel", "mt5": "MT5EncoderModel", "umt5": "UMT5EncoderModel"}
+_NEVER_EMPTY = {"deberta-v2"}  # their forward pass fails without a layer
 _WORKSPACE = 64 << 20
 
 
@@ -75,7 +76,8 @@ class GenericEncoder:
         self.width = int(getattr(model.config, "hidden_size", None) or model.config.d_model)
         self._device = torch.device(device)
         self._layers = layers
-        self._whole = not keep_layers(model, layers)
+        bare = layers == 0 and config["model_type"] in _NEVER_EMPTY
+        self._whole = not keep_layers(model, 1 if bare else layers) or bare
         self._model = model.to(self._device)
         self._padding = config.get("pad_token_id")
         self.rows = int(np.clip(_WORKSPACE // (4 * 12 * self.width), 256, 4096))
