@@ -74,7 +74,7 @@ def test_equals_bert_score(folders: dict[str, Path], family: str, layer: int) ->
 
 @pytest.mark.parametrize("family", SPACED)
 def test_leading_space_as_published(folders: dict[str, Path], tmp_path: Path, family: str) -> None:
-    """transformers 4 put a space before RoBERTa's and BART's texts when bert-score asked for it; transformers 5 does not listen."""
+    """transformers 4 put a space before RoBERTa's and BART's texts when bert-score asked for it; version 5 does not listen."""
     spaced = shutil.copytree(folders[family], tmp_path / "with-space")
     settings = json.loads((spaced / "tokenizer_config.json").read_text(encoding="utf-8"))
     (spaced / "tokenizer_config.json").write_text(json.dumps(settings | {"add_prefix_space": True}), encoding="utf-8")

@@ -8,35 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "sat",
-    "on",
-    "mat",
-    "ran",
-    "over",
-    "lazy",
-    "fox",
-    "jumps",
-    "quick",
-    "brown",
-    "old",
-    "man",
-    "sea",
-    "house",
-    "blue",
-    "wind",
-    "it",
-    "is",
-    "was",
-    "not",
-    "of",
-    "and",
-    "to",
-]
+WORDS = (
+    "the a cat dog sat on mat ran over lazy fox jumps quick brown old man sea house blue wind it is was not of and to"
+).split()
 LAYERS = 3
 LETTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,?!@#%")
 SIZES = {"hidden_size": 32, "num_hidden_layers": LAYERS, "num_attention_heads": 4, "intermediate_size": 64}
@@ -187,8 +161,8 @@ def modernbert(folder: Path) -> Path:
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names).save_pretrained(folder)
     config = ModernBertConfig(
-        vocab_size=200, max_position_embeddings=64, local_attention=8, global_attn_every_n_layers=2, pad_token_id=0, cls_token_id=2,
-        sep_token_id=3, bos_token_id=2, eos_token_id=3, **SIZES, **SCALE,
+        vocab_size=200, max_position_embeddings=64, local_attention=8, global_attn_every_n_layers=2, pad_token_id=0,
+        cls_token_id=2, sep_token_id=3, bos_token_id=2, eos_token_id=3, **SIZES, **SCALE,
     )  # fmt: skip
     return _save(folder, ModernBertModel, config)
 
