@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -114,8 +115,23 @@ CHECKS: dict[str, Check] = {
         "Unescape the texts, unless all files are written so.",
         "note",
     ),
+    "nfc": Check(
+        "not-nfc",
+        lambda text: not unicodedata.is_normalized("NFC", text),
+        "Accented letters are written in pieces (not in Unicode form NFC) in {count} ({where}); metrics take them for others.",
+        "Normalise all files to NFC.",
+        "note",
+    ),
 }
+EMPTY = Check(
+    "empty-lines",
+    lambda text: not text or text.isspace(),
+    "Nothing is written in {count} ({where}).",
+    "Restore them, where a text is meant.",
+    "warning",
+)
 
+_COMPOSABLE = re.compile("[\u0300-\U0010ffff]")
 _ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _OTHER = re.compile("[\x80-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufffd]")
 
@@ -124,11 +140,15 @@ def suspicious(joined: str, count: int) -> list[str]:
     """The checks that may find something in `count` texts that were joined by line feeds."""
     names: list[str] = []
     if _ASCII.search(joined) or (not joined.isascii() and _OTHER.search(joined)):
-        names = [name for name, check in CHECKS.items() if name not in ("masks", "entities", "newline") and check.found(joined)]
+        names = [
+            name for name, check in CHECKS.items() if name not in ("masks", "entities", "newline", "nfc") and check.found(joined)
+        ]
     if "\r" in joined or joined.count("\n") >= max(1, count):
         names.append("newline")
-    if any(mask in joined for mask in MASKS):
+    if any(sign in joined for sign in ("[", "<", "UNKWORDZ")) and CHECKS["masks"].found(joined):
         names.append("masks")
     if "&" in joined and CHECKS["entities"].found(joined):
         names.append("entities")
+    if _COMPOSABLE.search(joined) and CHECKS["nfc"].found(joined):
+        names.append("nfc")
     return names

@@ -179,7 +179,7 @@ def _quoted_cell(lines: Sequence[str], index: int, line: str, position: int) -> 
 
 def _parse_best(lines: Sequence[str], delimiter: str, file: str, findings: Findings) -> Rows:
     """Parse with or without quoting, whichever the file means."""
-    opening = '"' in "\n".join(lines[:1]) or any(line.startswith('"') or delimiter + '"' in line for line in lines)
+    opening = any('"' in line and (line.startswith('"') or delimiter + '"' in line) for line in lines)
     raw = parse_raw(lines, delimiter)
     if not opening:
         return raw

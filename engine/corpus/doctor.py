@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.corpus.characters import CHECKS, suspicious
+from engine.corpus.characters import CHECKS, EMPTY, Check, suspicious
 from engine.corpus.draft import Origin
 from engine.corpus.findings import Findings, Severity, enumerated, listed, plural
 from engine.corpus.types import Corpus, Finding
@@ -91,70 +90,32 @@ def _parts(corpus: Corpus, origins: Mapping[str, Origin]) -> Iterator[Part]:
         yield part(f"system:{system}", f"system {system}", texts)
 
 
-def _grouped(
-    parts: Sequence[Part],
-    test: Callable[[str], bool],
-    kind: str,
-    message: str,
-    remedy: str,
-    severity: Severity,
-    findings: Findings,
-) -> None:
-    """One finding per file for all texts that pass a test. `message` has {count} and {where}."""
+def _grouped(parts: Sequence[Part], check: Check, findings: Findings) -> None:
+    """One finding per file for all texts in which a check finds something."""
     hits: dict[str, _Hits] = defaultdict(_Hits)
+    found = check.found
     for part in parts:
-        for segment, text in enumerate(part.texts):
-            if text is not None and test(text):
-                hits[part.origin.file].add(part, segment)
-    for file, found in hits.items():
-        text = message.replace("{count}", plural(found.count, "text")).replace("{where}", found.where)
-        findings.add(kind, file, text, remedy, min(found.lines, default=None), severity)
+        for segment in [segment for segment, text in enumerate(part.texts) if text is not None and found(text)]:
+            hits[part.origin.file].add(part, segment)
+    for file, hit in hits.items():
+        message = check.message.replace("{count}", plural(hit.count, "text")).replace("{where}", hit.where)
+        findings.add(check.kind, file, message, check.remedy, min(hit.lines, default=None), check.severity)
 
 
 def _characters(parts: Sequence[Part], findings: Findings) -> None:
     """Control characters, byte order marks inside, invisible and bidirectional controls, mask words, character references."""
     suspects: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
-        joined = "\n".join(written := [text for text in part.texts if text])
-        for name in suspicious(joined, len(written)):
+        written = [text for text in part.texts if text]
+        for name in suspicious("\n".join(written), len(written)):
             suspects[name].append(part)
-        if not joined.isascii() and not unicodedata.is_normalized("NFC", joined):
-            suspects["nfc"].append(part)
     for name, check in CHECKS.items():
         if suspects[name]:
-            _grouped(
-                suspects[name],
-                check.found,
-                check.kind,
-                check.message,
-                check.remedy,
-                check.severity,
-                findings,
-            )
-    if suspects["nfc"]:
-        _grouped(
-            suspects["nfc"],
-            lambda text: not unicodedata.is_normalized("NFC", text),
-            "not-nfc",
-            "Accented letters are written in pieces (not in Unicode form NFC) in {count} ({where}); metrics take them for "
-            "other letters.",
-            "Normalise all files to NFC.",
-            "note",
-            findings,
-        )
+            _grouped(suspects[name], check, findings)
 
 
 def _empty(parts: Sequence[Part], findings: Findings) -> None:
-    written = [part for part in parts if part.kind != "reference"]
-    _grouped(
-        written,
-        lambda text: not text.strip(),
-        "empty-lines",
-        "Nothing is written in {count} ({where}).",
-        "Restore them, where a text is meant.",
-        "warning",
-        findings,
-    )
+    _grouped([part for part in parts if part.kind != "reference"], EMPTY, findings)
 
 
 def _missing(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
@@ -234,10 +195,12 @@ def _copies(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
     plain = [text.strip() if text else None for text in sources]
     few: list[tuple[Part, list[int]]] = []
     for part in parts:
+        if part.kind != "system":
+            continue
         copies = [
             segment
-            for segment, text in enumerate(part.texts)
-            if part.kind == "system" and text and text.strip() == plain[segment] and any(map(str.isalpha, text))
+            for segment, (text, source) in enumerate(zip(part.texts, plain))
+            if text and source and (text is source or text.strip() == source) and any(map(str.isalpha, text))
         ]
         if len(copies) > _MANY_COPIES * len(part.texts):
             _report_copies([(part, copies)], corpus, "warning", findings)

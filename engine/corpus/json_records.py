@@ -46,6 +46,8 @@ class _Flattener:
 
     def rows(self, record: Mapping[str, Any]) -> list[dict[str, Any]]:
         """One row, or one per system where the record holds outputs of several."""
+        if not any(type(value) in (dict, list) for value in record.values()):
+            return [dict(record)]
         base: dict[str, Any] = {}
         outputs: list[dict[str, Any]] = []
         for key, value in record.items():

@@ -99,7 +99,7 @@ class _Reader:
         return self._clean(value, text[position:end]), end
 
     def _clean(self, value: Any, text: str) -> Any:
-        if _ESCAPED.search(text):
+        if "\\u" in text and _ESCAPED.search(text):
             cleaned = _without_surrogates(value)
             if cleaned != value:
                 self.records.surrogates.append(self.line)

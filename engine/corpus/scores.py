@@ -51,6 +51,8 @@ def recognise_scores(text: str, file: str, findings: Findings) -> ScoreFile | No
     roles = [role[0] if (role := role_of(word)) else None for word in head]
     if len(head) == 3 and roles.count("system") == 1 and roles.count("segment") == 1:
         return _with_header(lines, head, roles, file, findings)
+    if any(len(cells) > 2 or number(cells[-1], True) is None for cells in map(_cut, lines[:50])):
+        return None
     fields = [_cut(line) for line in lines]
     if all(len(cells) == 1 and number(cells[0], True) is not None for cells in fields) and any(cells[0] for cells in fields):
         return ScoreFile(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 SYSTEM_LEVEL = -1
@@ -175,21 +176,24 @@ class Corpus:
         digest = hashlib.blake2b(digest_size=16)
 
         def feed(texts: Iterable[str | None]) -> None:
-            for text in texts:
-                data = b"" if text is None else text.encode("utf-8", "surrogatepass")
-                digest.update(f"{-1 if text is None else len(data)}:".encode())
-                digest.update(data)
-            digest.update(b"|")
+            listed = list(texts)
+            lengths = np.array([-1 if text is None else len(text) for text in listed], dtype="<i8")
+            digest.update(f"{len(listed)}:".encode() + lengths.tobytes())
+            digest.update("".join(filter(None, listed)).encode("utf-8", "surrogatepass"))
 
         feed(self.languages)
         feed(self.sources or ())
-        for references in self.references:
-            feed(references)
+        for column in zip(*self.references):
+            feed(column)
         for name, texts in self.systems.items():
             feed([name])
             feed(texts)
         feed(self.documents or ())
-        for column in HUMAN_COLUMNS:
-            feed(map(str, self.human[column]))
+        for label in ("system", "criterion"):
+            codes, names = pd.factorize(self.human[label])
+            feed(names)
+            digest.update(codes.astype("<i8").tobytes())
+        digest.update(self.human["segment"].to_numpy(dtype="<i8").tobytes())
+        digest.update(self.human["score"].to_numpy(dtype="<f8").tobytes())
         feed(map(repr, self.spans))
         return digest.hexdigest()
