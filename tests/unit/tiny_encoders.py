@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WORDS = (
-    "the a cat dog sat on mat ran over lazy fox jumps quick brown old man sea house blue wind it is was not of and to"
-).split()
+_KNOWN = "the a cat dog sat on mat ran over lazy fox jumps quick brown old man sea house blue wind it is was not of and to"
+WORDS = _KNOWN.split()
 LAYERS = 3
 LETTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,?!@#%")
 SIZES = {"hidden_size": 32, "num_hidden_layers": LAYERS, "num_attention_heads": 4, "intermediate_size": 64}
