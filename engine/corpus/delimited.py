@@ -51,30 +51,48 @@ def read_delimited(text: str, file: str, findings: Findings) -> Grid | None:
     Refused : rows with too few or too many cells, a quote that is never closed, a header without rows.
     """
     lines = split_lines(text)
-    skipped = 0
     hint = re.match(r"sep=(.)$", lines[0].strip()) if lines else None
     if hint:
         lines[0] = ""
     delimiter = hint[1] if hint else choose_delimiter(lines, file)
     if delimiter is None:
         return None
+    reader = "TSV" if delimiter == "\t" else "CSV"
+    return _plain_table(lines, delimiter, file, reader, findings) or _any_table(lines, delimiter, file, reader, findings)
+
+
+def _plain_table(lines: list[str], delimiter: str, file: str, reader: str, findings: Findings) -> Grid | None:
+    """The usual case, cut in one go: no quoting, every line as wide as the first, the header on line 1; None otherwise."""
+    width = lines[0].count(delimiter)
+    if not width or any(line.count(delimiter) != width for line in lines) or _has_opening_quote(lines, delimiter):
+        return None
+    head = [line.split(delimiter) for line in lines[:80]]
+    header = find_header(head)
+    if header not in (None, 0) or len(lines) == 1:
+        return None
+    count, first = len(lines), 0 if header is None else 1
+    joined = delimiter.join(lines)
+    lines.clear()  # a large table is in memory only once more than it must be
+    cells = joined.split(delimiter)
+    start = first * (width + 1)
+    columns = [cells[start + column :: width + 1] for column in range(width + 1)]
+    return make_grid(file, reader, head[0] if first else None, columns, range(1 + first, count + 1), findings)
+
+
+def _any_table(lines: list[str], delimiter: str, file: str, reader: str, findings: Findings) -> Grid:
+    """A table with quoting, titles above the header, blank lines or rows of unequal width."""
     rows = _parse_best(lines, delimiter, file, findings)
     header = find_header(rows.cells)
     if header:
-        skipped = header
-        findings.note("title-rows", file, f"{skipped} rows above the header (line {rows.lines[header]}) were taken for a title.")
-    cells, kept_lines = rows.cells[skipped:], rows.lines[skipped:]
-    cells = _even_out(cells, kept_lines, 0 if header is not None else None, file, delimiter, rows, findings)
+        line = rows.lines[header]
+        findings.note("title-rows", file, f"What stands above the header (line {line}) was taken for a title.", line=line)
+    cells, numbers = rows.cells[header or 0 :], rows.lines[header or 0 :]
+    cells = _even_out(cells, numbers, 0 if header is not None else None, file, delimiter, rows, findings)
     if len(cells) <= (header is not None):
-        raise refuse(
-            "no-rows",
-            file,
-            "The table has a header but no rows.",
-            "Give a table with at least one row.",
-            kept_lines[0] if kept_lines else 1,
-        )
-    reader = "TSV" if delimiter == "\t" else "CSV"
-    return make_grid(file, reader, cells, kept_lines, None if header is None else 0, findings)
+        place = numbers[0] if numbers else 1
+        raise refuse("no-rows", file, "The table has a header but no rows.", "Give a table with at least one row.", place)
+    body = cells if header is None else cells[1:]
+    return make_grid(file, reader, None if header is None else cells[0], list(zip(*body)), numbers[-len(body) :], findings)
 
 
 def choose_delimiter(lines: Sequence[str], file: str) -> str | None:
@@ -177,11 +195,15 @@ def _quoted_cell(lines: Sequence[str], index: int, line: str, position: int) -> 
             return "".join(pieces), line, quote + 1, index, True
 
 
+def _has_opening_quote(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether a cell begins with a quotation mark."""
+    return any('"' in line and (line.startswith('"') or delimiter + '"' in line) for line in lines)
+
+
 def _parse_best(lines: Sequence[str], delimiter: str, file: str, findings: Findings) -> Rows:
     """Parse with or without quoting, whichever the file means."""
-    opening = any('"' in line and (line.startswith('"') or delimiter + '"' in line) for line in lines)
     raw = parse_raw(lines, delimiter)
-    if not opening:
+    if not _has_opening_quote(lines, delimiter):
         return raw
     quoted = parse_quoted(lines, delimiter)
     all_quoted = (

@@ -99,22 +99,26 @@ def find_header(rows: Sequence[Sequence[Any]], looked_at: int = 15) -> int | Non
 
 
 def make_grid(
-    file: str, reader: str, rows: Sequence[Sequence[Any]], lines: Sequence[int], header: int | None, findings: Findings
+    file: str,
+    reader: str,
+    header: Sequence[Any] | None,
+    columns: Sequence[Sequence[Any]],
+    lines: Sequence[int],
+    findings: Findings,
 ) -> Grid:
-    """Turn equally long rows into named columns; without a header the names are 1, 2, 3 …"""
-    body = 0 if header is None else header + 1
-    width = len(rows[body]) if len(rows) > body else len(rows[header]) if header is not None else 0
-    names = [str(index + 1) for index in range(width)] if header is None else _names(rows[header], file, lines[header], findings)
+    """Give columns their names; without a header these are 1, 2, 3 …"""
     if header is None:
         findings.add(
             "no-header",
             file,
             "The table has no header row; its columns are called 1, 2, 3 …",
             "Add a row with the columns' names, or name the columns by number.",
-            1,
+            lines[0],
         )
-    columns = list(zip(*rows[body:])) if len(rows) > body else [()] * width
-    return Grid(file, reader, dict(zip(names, columns)), list(lines[body:]))
+        names = [str(index + 1) for index in range(len(columns))]
+    else:
+        names = _names(header, file, max(1, lines[0] - 1), findings)
+    return Grid(file, reader, dict(zip(names, columns)), lines)
 
 
 def _filled(cell: Any) -> bool:

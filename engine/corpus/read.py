@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,19 +14,19 @@ from engine.corpus.doctor import examine
 from engine.corpus.draft import Draft, finish
 from engine.corpus.file_names import stem
 from engine.corpus.files import Blob, from_bytes, from_folder, from_path, from_zip
-from engine.corpus.findings import Findings, Refused, plural, refuse
+from engine.corpus.findings import Findings, Refused, refuse
 from engine.corpus.folders import Bundle, attach_scores, criterion_of, read_bundle, read_markup
 from engine.corpus.grid import Grid
 from engine.corpus.guess import guess_roles
 from engine.corpus.languages import languages_from_name
 from engine.corpus.loaded import Inputs, Loaded, TablePreview
 from engine.corpus.mqm import is_mqm, read_mqm
-from engine.corpus.plain import Lines, combine, decode_blob, lines_of, missing_where_blank, unequal
+from engine.corpus.parts import add_parts, add_scores
+from engine.corpus.plain import combine, lines_of
 from engine.corpus.recognise import Piece, recognise
 from engine.corpus.rows import build
-from engine.corpus.scores import attach, read_score_lines, scores_only
-from engine.corpus.sgm import looks_like_sgm, read_sgm
-from engine.corpus.types import Corpus, Criterion, Languages
+from engine.corpus.scores import scores_only
+from engine.corpus.types import Corpus, Languages
 from engine.errors import InputError
 
 __all__ = ["Inputs", "Loaded", "TablePreview", "format_columns", "load", "load_bytes", "load_or_fail", "parse_columns"]
@@ -208,6 +210,23 @@ def _unpack(group: _Group, findings: Findings) -> _Group:
 
 
 def _load(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:
+    with _no_collector():
+        return _load_all(files, columns, languages, findings)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Hold the garbage collector back: it would look through millions of new texts again and again and find nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _load_all(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:
     read = _Read()
     try:
         if files.corpora is not None:
@@ -217,8 +236,8 @@ def _load(files: _Files, columns: Mapping[str, str] | None, languages: Languages
         elif not files.has_parts:
             raise refuse("nothing", files.name, "There is nothing to read.", "Name a corpus, or a reference and a system.")
         if files.has_parts:
-            _add_parts(files, read, findings)
-        _add_scores(files, read, findings)
+            read.draft = add_parts(read.draft, files.name, files.source, files.references, files.systems, findings)
+        add_scores(read.draft, files.scores, findings)
         draft = read.draft
         if draft is None or not draft.systems:
             raise refuse("no-outputs", files.name, "There are no system outputs.", "Name them: --system NAME=FILE.")
@@ -304,70 +323,3 @@ def _read_table(
         return
     mapping: Columns = resolve(columns or read.table.mapping(), grid)
     read.draft = build(grid, mapping, name, languages, findings)
-
-
-def _add_parts(files: _Files, read: _Read, findings: Findings) -> None:
-    """Combine the parts, with each other or with the corpus that was read."""
-    source = _part(files.source, findings) if files.source else None
-    references = [_part(blob, findings) for blob in files.references]
-    systems = {name: _part(blob, findings) for name, blob in files.systems.items()}
-    if read.draft is None:
-        read.draft = combine(files.name, source, references, systems, findings)
-        return
-    draft = read.draft
-    for lines in [*filter(None, [source]), *references, *systems.values()]:
-        if len(lines.lines) != draft.size:
-            anchor = Lines(draft.name, [text or "" for text in next(iter(draft.systems.values()))])
-            raise unequal(anchor, lines, f"{draft.name} {draft.size:,}, {lines.file} {len(lines.lines):,}")
-    taken = [name for name in systems if name in draft.systems]
-    if taken or (source and draft.sources is not None):
-        what = f"a system {taken[0]!r}" if taken else "sources"
-        raise refuse("given-twice", files.name, f"The corpus already has {what}.", "Leave the part out, or give it another name.")
-    added = combine(files.name, source, references, systems, findings)
-    shift = len(draft.references)
-    draft.sources = added.sources if source else draft.sources
-    draft.references += [missing_where_blank(texts) for texts in added.references]
-    draft.systems |= added.systems
-    for key, origin in added.origins.items():
-        kind, _, rest = key.partition(":")
-        draft.origins[f"reference:{int(rest) + shift}" if kind == "reference" else key] = origin
-
-
-def _part(blob: Blob, findings: Findings) -> Lines:
-    """A part given by itself: plain text, or the segments of an SGM file in their order."""
-    text = decode_blob(blob, findings)
-    if looks_like_sgm(text):
-        from engine.corpus.keyed import Parts
-
-        parts = Parts()
-        read_sgm(text, blob.name, parts, findings)
-        if len(parts.items) == 1:
-            return Lines(blob.name, [found for found, _ in parts.items[0].texts.values()])
-        raise refuse(
-            "several-parts",
-            blob.name,
-            f"The file holds {plural(len(parts.items), 'part')}, not one.",
-            "Read it as a corpus, without naming a part.",
-        )
-    if text.count("\t") >= text.count("\n") > 2 and len({line.count("\t") for line in text.split("\n")[:200] if line}) == 1:
-        findings.add(
-            "looks-like-table",
-            blob.name,
-            "The file looks like a table; each whole line was read as one text.",
-            "Read it as a corpus, or give the column alone.",
-            1,
-        )
-    return lines_of(text, blob.name, findings)
-
-
-def _add_scores(files: _Files, read: _Read, findings: Findings) -> None:
-    for criterion, blob in files.scores.items():
-        if read.draft is None:
-            raise refuse(
-                "no-texts",
-                blob.name,
-                "There are scores but no texts.",
-                "Name the texts too: --reference FILE --system NAME=FILE.",
-            )
-        scores = read_score_lines(decode_blob(blob, findings), blob.name, findings)
-        attach(read.draft, scores, Criterion(criterion, f"{blob.name}, as given; higher is taken as better"), findings)

@@ -180,7 +180,12 @@ def _grid(rows: list[tuple[int, list[Any]]], sheet: _Sheet, name: str, file: str
     cells = _square([row for _, row in rows])
     header = find_header(cells)
     if header:
-        findings.note("title-rows", file, f"{header} rows above the header (row {numbers[header]}) were taken for a title.")
+        findings.note(
+            "title-rows",
+            file,
+            f"What stands above the header (row {numbers[header]}) was taken for a title.",
+            line=numbers[header],
+        )
     start = header or 0
     width = max((index + 1 for row in cells[start:] for index, cell in enumerate(row) if cell is not None), default=0)
     cells = [row[:width] for row in cells[start:]]
@@ -201,7 +206,8 @@ def _grid(rows: list[tuple[int, list[Any]]], sheet: _Sheet, name: str, file: str
                 "Replace formulas by their values (copy, paste as values) and save again.",
                 line,
             )
-    return make_grid(file, "XLSX", cells, numbers[start:], None if header is None else 0, findings)
+    body = cells if header is None else cells[1:]
+    return make_grid(file, "XLSX", None if header is None else cells[0], list(zip(*body)), numbers[-len(body) :], findings)
 
 
 def _place(row: int, column: int) -> str:
