@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,10 @@ from engine.corpus.read import Inputs, Loaded, load, parse_columns
 from engine.corpus.types import Corpus, Finding
 from engine.errors import InputError
 from engine.metrics.base import Metric
-from engine.metrics.registry import make_metric
+from engine.metrics.registry import bind_corpus, make_metric
 from engine.progress import Progress
 from engine.scoring.scorer import Scorer
-from engine.scoring.store import Store, default_path
+from engine.scoring.store import open_store
 
 DEMO = "demo:"
 
@@ -123,15 +124,17 @@ class Context:
 
     def metrics(self, default: Sequence[str]) -> list[Metric]:
         """The metrics that `--metric` names, or the defaults."""
-        return [make_metric(name, self.corpus.languages) for name in self.arguments.metric or default]
+        names = self.arguments.metric or default
+        return [bind_corpus(make_metric(name, self.corpus.languages), self.corpus) for name in names]
 
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer, with the store that `--store` names."""
-        named = self.arguments.store
-        if named == "none":
-            return Scorer()
-        return Scorer(Store(Path(named) if named else default_path()))
+        return Scorer(open_store(self.arguments.store))
+
+    def tell(self, message: str) -> None:
+        """Say something beside the result, on standard error."""
+        print(f"plumbline: {message}", file=sys.stderr)
 
 
 def _demo(name: str) -> Corpus:

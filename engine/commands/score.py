@@ -32,4 +32,8 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
         seed=context.arguments.seed,
         progress=context.progress,
     )
+    for row in scores.rows:
+        counts = [f"{count} segments undefined: {reason}" for reason, count in row.undefined.items()]
+        for remark in [*row.notes, *counts]:
+            context.tell(f"{row.metric}, {row.system}: {remark}")
     return (scores.segment_frame() if context.arguments.segments else scores.to_frame()), 0

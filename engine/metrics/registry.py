@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from engine.corpus.types import Languages
+from engine.corpus.types import Corpus, Languages
 from engine.errors import InputError
 from engine.metrics.base import Metric
 from engine.options import from_pairs
@@ -55,3 +55,8 @@ def make_metric(text: str, languages: Languages = (None, None)) -> Metric:
     name, pairs = split_name(text)
     module = import_module(METRICS[name])
     return module.make(name, from_pairs(module.Options, pairs, f"metric {name!r}"), languages)
+
+
+def bind_corpus(metric: Metric, corpus: Corpus) -> Metric:
+    """The same metric with what it needs to know of the corpus (the token frequencies behind IDF); most need nothing."""
+    return metric.bind_corpus(corpus) if hasattr(metric, "bind_corpus") else metric
