@@ -1,0 +1,129 @@
+"""The command line does what it says, with the libraries' numbers and the promised exit statuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sacrebleu
+
+from engine.cli import main
+from engine.corpus.demo import load_demo
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> dict[str, Path]:
+    """A small corpus as plain files."""
+    texts = {
+        "src": ["Guten Morgen.", "Es regnet nicht.", "Der Zug fährt um 17 Uhr."],
+        "ref": ["Good morning.", "It is not raining.", "The train leaves at 5 p.m."],
+        "a": ["Good morning.", "It is raining.", "The train leaves at 5 p.m."],
+        "b": ["Morning good.", "It rains not.", "The train drives at 17 clock."],
+    }
+    for name, lines in texts.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return {name: tmp_path / f"{name}.txt" for name in texts}
+
+
+def flags(parts: dict[str, Path]) -> list[str]:
+    return [
+        *("--source", str(parts["src"]), "--reference", str(parts["ref"])),
+        *("--system", f"A={parts['a']}", f"B={parts['b']}", "--langs", "de-en", "--store", "none"),
+    ]
+
+
+def test_score_gives_sacrebleu_numbers(parts: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "scores.csv"
+    assert main(["score", *flags(parts), "--metric", "chrf", "--metric", "bleu", "--out", str(out)]) == 0
+    frame = pd.read_csv(out)
+    assert list(frame.columns) == ["system", "metric", "score", "low", "high", "n", "signature"]
+    lines = {name: path.read_text(encoding="utf-8").splitlines() for name, path in parts.items()}
+    for name in "AB":
+        wanted = sacrebleu.corpus_chrf(lines[name.lower()], [lines["ref"]]).score
+        row = frame[(frame.system == name) & (frame.metric == "chrf")].iloc[0]
+        assert row.score == pytest.approx(wanted, abs=1e-9)
+        assert row.low <= row.score <= row.high and row.n == 3
+
+
+def test_segments_and_formats_agree(parts: dict[str, Path], tmp_path: Path) -> None:
+    frames = {}
+    for suffix in ("csv", "json", "jsonl", "parquet"):
+        out = tmp_path / f"segments.{suffix}"
+        assert main(["score", *flags(parts), "--metric", "chrf", "--segments", "--out", str(out)]) == 0
+        reader = {"csv": pd.read_csv, "json": pd.read_json, "parquet": pd.read_parquet}.get(suffix)
+        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if suffix == "jsonl" else None
+        frames[suffix] = pd.DataFrame(rows) if rows else reader(out)
+    for frame in frames.values():
+        assert list(frame.columns) == ["segment", "system", "metric", "score"]
+        assert frame.score.tolist() == pytest.approx(frames["csv"].score.tolist())
+    wanted = sacrebleu.sentence_chrf("It is raining.", ["It is not raining."]).score
+    assert frames["csv"].query("system == 'A' and segment == 1").score.item() == pytest.approx(wanted)
+
+
+def test_explain_rows(parts: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "words.csv"
+    arguments = ["explain", *flags(parts), "--metric", "chrf", "--explainer", "erasure", "--systems", "A", "--limit", "2"]
+    assert main([*arguments, "--out", str(out)]) == 0
+    frame = pd.read_csv(out)
+    assert list(frame.columns) == "segment system metric explainer side position word importance score".split()
+    second = frame.query("segment == 1 and side == 'hypothesis'")
+    assert second.word.tolist() == ["It", "is", "raining."]
+    without = sacrebleu.sentence_chrf("It raining.", ["It is not raining."]).score
+    assert second.importance.iloc[1] == pytest.approx(second.score.iloc[1] - without)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["score", "absent.txt"], "absent.txt"),
+        (["score"], "no corpus"),
+        (["score", "demo:speech"], "demo:mt"),
+        (["score", "demo:mt", "--metric", "bluh"], "unknown metric"),
+        (["score", "demo:mt", "--metric", "bertscore:layer=999"], "999"),
+        (["score", "demo:mt", "--systems", "aurora", "zenith"], "zenith"),
+        (["score", "demo:mt", "--limit", "0"], "--limit"),
+        (["score", "demo:mt", "--out", "scores.pkl"], ".csv"),
+        (["score", "demo:mt", "--out", "no/such/folder/scores.csv"], "no/such/folder"),
+        (["explain", "demo:mt", "--samples", "many"], "whole number"),
+        (["explain", "demo:mt", "--explainer", "gradient"], "choose one of"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    extra = [] if arguments[0] == "check" else ["--store", "none"]
+    assert main([*arguments, *extra]) == 2
+    error = capsys.readouterr().err.strip()
+    assert words in error and "\n" not in error
+
+
+def test_check_tells_file_line_and_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ref.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    (tmp_path / "out.txt").write_text("one\ntwo\n", encoding="utf-8")
+    out = tmp_path / "findings.csv"
+    pair = ["--reference", str(tmp_path / "ref.txt"), "--system", f"A={tmp_path / 'out.txt'}"]
+    assert main(["check", *pair, "--out", str(out)]) == 2
+    frame = pd.read_csv(out)
+    assert list(frame.columns)[:5] == ["kind", "file", "line", "message", "remedy"]
+    assert "unequal-lengths" in set(frame.kind)
+    assert main(["check", "demo:mt"]) == 0
+
+
+def test_the_sample_is_read_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "demo:sum", "--metric", "rouge-l", "--store", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert all(system in printed for system in load_demo("sum").systems)
+
+
+def test_interrupt_ends_with_130(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "engine", "explain", "demo:mt", "--explainer", "lime", "--metric", "bertscore", "--store", "none"]
+    run = subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(8)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=60) == 130
+    assert "cancelled" in run.stderr.read()
