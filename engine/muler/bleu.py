@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.metrics.bleu import Bleu
+from engine.muler.masks import fill, template_of
 from engine.muler.spans import SpanFinder
 from engine.muler.tagging import TaggedTexts
 from engine.muler.words import Words, masked_word
@@ -19,13 +22,17 @@ class BleuMasker:
     finder : of the texts.
     mask_word : a word that occurs in no text.
     words : the words of the texts; they must be regular.
+    tokens : see `template_of`.
     """
 
-    def __init__(self, metric: Bleu, finder: SpanFinder, mask_word: str, words: Words) -> None:
+    def __init__(
+        self, metric: Bleu, finder: SpanFinder, mask_word: str, words: Words, tokens: Callable[[str], list[str]] | None = None
+    ) -> None:
         self._metric = metric
         self._finder = finder
         self._mask_word = mask_word
         self._words = words
+        self._split = tokens
         self._ids: dict[str, int] = {}
         self._is_mask: list[bool] = []
         self._forms: dict[str, int] = {}
@@ -42,11 +49,10 @@ class BleuMasker:
         """The forms of all words when the tokens in `mask` (bool[n_tokens]) are masked, int32[n_words]."""
         mask = self._finder.extended(mask)
         joined = self._finder.joined(mask, entities)
+        spaces = self._finder.spaces(mask, joined)
         change = self._words.change(mask)
-        changed = [
-            self._form(masked_word(self._words, word, mask, joined, self._finder, self._mask_word))
-            for word in change.examples.tolist()
-        ]
+        texts = (masked_word(self._words, word, mask, joined, spaces, self._write) for word in change.examples.tolist())
+        changed = [self._form(text) for text in texts]
         forms = self._plain.copy()
         forms[change.words] = np.array(changed, np.int32)[change.kinds] if changed else 0
         return forms
@@ -75,6 +81,9 @@ class BleuMasker:
         oracle = np.concatenate([lengths, counts[:, :order], totals], axis=1, dtype=np.float64)
         anti = np.concatenate([lengths, counts[:, order : 2 * order], totals], axis=1, dtype=np.float64)
         return oracle, anti
+
+    def _write(self, span: str) -> str:
+        return fill(template_of(span, self._split), self._mask_word)
 
     def _plain_forms(self) -> np.ndarray:
         types, example = np.unique(self._words.types, return_index=True)

@@ -12,6 +12,8 @@ from engine.errors import InputError
 from engine.muler.spans import Spans
 from engine.muler.tagging import TaggedTexts
 
+Template = tuple[str | None, ...]
+
 ORACLE, REFERENCE, OUTPUT = range(3)
 """Kinds of mask: one that both sides share, and those of the anti-oracle, which only one side has."""
 
@@ -74,6 +76,25 @@ def visible_masks(texts: Iterable[str]) -> MaskWords:
     return MaskWords(word, True)
 
 
+def template_of(text: str, tokens: Callable[[str], list[str]] | None) -> Template:
+    """What stands for a masked word: a mask for each of its tokens, while marks between letters and digits stay.
+
+    Parameters
+    ----------
+    tokens : how the metric splits a word; None: a word gets one mask.
+    """
+    pieces = tokens(text) if tokens is not None else []
+    worded = [any(map(str.isalnum, piece)) for piece in pieces]
+    if not any(worded):
+        return (None,) * max(1, len(pieces))
+    return tuple(None if word else piece for piece, word in zip(pieces, worded))
+
+
+def fill(template: Template, mask: str) -> str:
+    """A template with its masks."""
+    return " ".join(mask if piece is None else piece for piece in template)
+
+
 class MaskedTexts:
     """Texts with the spans of one feature masked, made on demand.
 
@@ -82,35 +103,54 @@ class MaskedTexts:
     tagged, spans : the texts and what is masked in them.
     words : what masks look like.
     numbering : of the oracle's masks: same, all or runs.
+    templates : what stands for each span: None for a mask, text for what stays; one mask where not given.
+    kept : bool[n_spans]; spans that get the oracle's mask whatever is asked for (hybrid masking).
     """
 
-    def __init__(self, tagged: TaggedTexts, spans: Spans, words: MaskWords, numbering: str = "same") -> None:
+    def __init__(
+        self,
+        tagged: TaggedTexts,
+        spans: Spans,
+        words: MaskWords,
+        numbering: str = "same",
+        templates: Sequence[Template] | None = None,
+        kept: np.ndarray | None = None,
+    ) -> None:
         self._texts = tagged.texts
         self._spans = spans
         self._words = words
         self._offsets = spans.offsets.tolist()
         self._start, self._end = spans.start.tolist(), spans.end.tolist()
-        self._before, self._after = spans.space_before.tolist(), spans.space_after.tolist()
+        self._spaces, self._space_offsets = spans.spaces.tolist(), spans.space_offsets.tolist()
         self._oracle = spans.numbers(numbering).tolist() if numbering != "same" else None
         self._single = spans.numbers("all").tolist() if words.numbered else None
+        self._templates = None if templates is None or all(template == (None,) for template in templates) else templates
+        self._kept = None if kept is None else kept.tolist()
 
     def text(self, index: int, kind: int) -> str:
         """One text with its spans masked; itself where it has none."""
         first, last = self._offsets[index], self._offsets[index + 1]
         if first == last:
             return self._texts[index]
-        numbers = self._oracle if kind == ORACLE else self._single
         between = self._between(index, first, last)
-        if numbers is None:
+        if self._plain(kind):
             return self._words.word(kind, 0).join(between)
         parts = [between[0]]
-        for number, following in zip(numbers[first:last], between[1:]):
-            parts += (self._words.word(kind, number), following)
+        for span, following in zip(range(first, last), between[1:]):
+            parts += (self.mask(span, kind), following)
         return "".join(parts)
 
+    def mask(self, span: int, kind: int) -> str:
+        """What stands for a span."""
+        if self._kept is not None and self._kept[span]:
+            kind = ORACLE
+        numbers = self._oracle if kind == ORACLE else self._single
+        word = self._words.word(kind, 0 if numbers is None else numbers[span])
+        return word if self._templates is None else fill(self._templates[span], word)
+
     def texts(self, indices: Sequence[int], kinds: Sequence[int]) -> list[list[str]]:
-        """Several texts, once for each kind of mask; quick where masks are not numbered."""
-        if self._oracle is not None or self._single is not None:
+        """Several texts, once for each kind of mask; quick where all masks are alike."""
+        if not all(map(self._plain, kinds)):
             return [[self.text(index, kind) for index in indices] for kind in kinds]
         masks = [self._words.word(kind, 0) for kind in kinds]
         columns: list[list[str]] = [[] for _ in kinds]
@@ -121,15 +161,34 @@ class MaskedTexts:
                 column.append(mask.join(between))
         return columns
 
+    def _plain(self, kind: int) -> bool:
+        """Whether all masks of a kind are the same word."""
+        numbers = self._oracle if kind == ORACLE else self._single
+        return numbers is None and self._templates is None and self._kept is None
+
     def _between(self, index: int, first: int, last: int) -> list[str]:
         """What stands before, between and after the masks of a text."""
-        text, place, between, lead = self._texts[index], 0, [], ""
+        text, place, between = self._texts[index], 0, []
+        spaces = self._spaces[self._space_offsets[index] : self._space_offsets[index + 1]]
+        if spaces:
+            return self._spaced(text, first, last, spaces)
         for span in range(first, last):
-            kept = lead + text[place : self._start[span]]
-            between.append(kept + " " if self._before[span] else kept)
-            lead = " " if self._after[span] else ""
+            between.append(text[place : self._start[span]])
             place = self._end[span]
-        between.append(lead + text[place:])
+        between.append(text[place:])
+        return between
+
+    def _spaced(self, text: str, first: int, last: int, spaces: list[int]) -> list[str]:
+        """`_between` with spaces put in; one at the start of a mask stands before it."""
+        place, between, pending = 0, [], 0
+        for end in (*self._start[first:last], len(text) + 1):
+            part = []
+            while pending < len(spaces) and spaces[pending] <= end:
+                part += (text[place : spaces[pending]], " ")
+                place = spaces[pending]
+                pending += 1
+            between.append("".join([*part, text[place:end]]))
+            place = self._end[first + len(between) - 1] if len(between) <= last - first else end
         return between
 
 

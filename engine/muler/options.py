@@ -35,6 +35,13 @@ class MulerOptions:
         choices=("same", "all", "runs"),
         advanced=True,
     )
+    unit: str = option(
+        "token",
+        "what one mask stands for: a token of the metric, so that texts keep their length (token), or a word as in the paper (word)",
+        choices=("token", "word"),
+        advanced=True,
+        label="One mask for each",
+    )
     share: float = option(1.0, "share of a feature's occurrences that is masked, chosen by word", low=0.01, high=1.0, advanced=True)
     share_by: str = option(
         "letters",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -13,7 +12,7 @@ import numpy as np
 from engine.muler.taggers import POSSESSIVE, SPACE
 from engine.muler.tagging import TaggedTexts
 
-_OTHER, _ALWAYS, _POINT, _DIGIT, _HYPHEN = range(5)
+_NONE, _OTHER, _ALWAYS, _POINT, _DIGIT, _HYPHEN = range(6)
 _ASCII_PUNCTUATION = frozenset("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~")
 
 
@@ -48,8 +47,9 @@ class Spans:
     text : int64[n_spans], index of the text.
     start, end : int64[n_spans], characters.
     first, last : int64[n_spans], tokens (the last one inclusive).
-    space_before, space_after : bool[n_spans]; whether the mask needs a space of its own there.
     offsets : int64[n_texts + 1]; the spans of text i are `offsets[i]` … `offsets[i + 1]`.
+    spaces : int64[n_spaces]; characters before which a space is put.
+    space_offsets : int64[n_texts + 1], as `offsets`.
     """
 
     text: np.ndarray
@@ -57,9 +57,9 @@ class Spans:
     end: np.ndarray
     first: np.ndarray
     last: np.ndarray
-    space_before: np.ndarray
-    space_after: np.ndarray
     offsets: np.ndarray
+    spaces: np.ndarray
+    space_offsets: np.ndarray
 
     @property
     def counts(self) -> np.ndarray:
@@ -87,21 +87,53 @@ class SpanFinder:
 
     @cached_property
     def seam(self) -> np.ndarray:
-        """Whether the metric would separate a token from the one that it is glued to, bool[n_tokens]."""
-        classify = _class_of if self.style.seams == "words" else _unicode_class_of
-        seam = np.zeros(len(self.tagged.start), bool)
-        if self.style.seams == "none" or len(seam) < 2:
-            return seam
-        known: dict[str, int] = {}
-        firsts = np.array([_known(known, form[:1], classify) for form in self.tagged.forms])
-        lasts = np.array([_known(known, form[-1:], classify) for form in self.tagged.forms])
-        left, right = lasts[self.tagged.form[:-1]], firsts[self.tagged.form[1:]]
+        """Whether the metric separates a token from the one that it is glued to, bool[n_tokens].
+
+        A full stop or comma is separate unless digits stand on both sides, a hyphen after a digit is, other marks always are.
+        """
+        tagged, n = self.tagged, len(self.tagged.start)
+        if self.style.seams == "none" or n < 2:
+            return np.zeros(n, bool)
+        first, second, last_but_one, last = (codes[tagged.form] for codes in self._edges)
+        glued = tagged.glued
+        follows = np.append(np.where(glued[1:], first[1:], _OTHER), _OTHER)  # the class of the character after each token
+        precedes = np.insert(np.where(glued[1:], last[:-1], _OTHER), 0, _OTHER)
+        after_first = np.where(second == _NONE, follows, second)
+        before_last = np.where(last_but_one == _NONE, precedes, last_but_one)
+        seam = np.zeros(n, bool)
+        left, right = last[:-1], first[1:]
         seam[1:] = (left == _ALWAYS) | (right == _ALWAYS)
-        seam[1:] |= (left == _POINT) & (right != _DIGIT) | (right == _POINT) & (left != _DIGIT)
+        seam[1:] |= (right == _POINT) & ~((left == _DIGIT) & (after_first[1:] == _DIGIT))
+        seam[1:] |= (left == _POINT) & ~((before_last[:-1] == _DIGIT) & (right == _DIGIT))
         seam[1:] |= (left == _DIGIT) & (right == _HYPHEN)
-        hyphen = np.array([form == "-" for form in self.tagged.forms], bool)[self.tagged.form]
-        seam[1:] |= hyphen[:-1] & seam[:-1]
-        return seam & self.tagged.glued
+        seam[1:] |= self._is_hyphen[:-1] & seam[:-1]
+        return seam & glued
+
+    @cached_property
+    def _edges(self) -> list[np.ndarray]:
+        """The classes of each form's first, second, last but one and last character, int64[n_forms] each."""
+        classify = _class_of if self.style.seams == "words" else _unicode_class_of
+        known: dict[str, int] = {"": _NONE}
+        parts = [[form[:1], form[1:2], form[-2:-1], form[-1:]] for form in self.tagged.forms]
+        codes = [[known.setdefault(part, classify(part)) if part not in known else known[part] for part in row] for row in parts]
+        return list(np.array(codes, np.int64).reshape(-1, 4).T)
+
+    @cached_property
+    def _is_hyphen(self) -> np.ndarray:
+        hyphens = np.array([form == "-" for form in self.tagged.forms], bool)
+        return hyphens[self.tagged.form] & (self.style.seams == "words")
+
+    def spaces(self, mask: np.ndarray, joined: np.ndarray) -> np.ndarray:
+        """Tokens before which a space is put so that words stay as separate as they were, bool[n_tokens].
+
+        Parameters
+        ----------
+        mask, joined : as `extended` and `joined` give them.
+        """
+        beside = mask.copy()
+        beside[1:] |= mask[:-1]
+        beside[2:] |= self._is_hyphen[1:-1] & self.seam[1:-1] & mask[:-2]  # a hyphen is separate only after a digit
+        return self.seam & beside & ~joined
 
     @cached_property
     def maskable(self) -> np.ndarray:
@@ -137,24 +169,22 @@ class SpanFinder:
         """The spans of the tokens in `mask` (bool[n_tokens])."""
         tagged = self.tagged
         mask = self.extended(mask)
+        joined = self.joined(mask, entities)
         tokens = np.flatnonzero(mask)
-        begins = ~self.joined(mask, entities)[tokens]
+        begins = ~joined[tokens]
         first = tokens[begins]
         last = tokens[np.append(np.flatnonzero(begins)[1:], len(tokens)) - 1] if len(tokens) else tokens
-        after = np.minimum(last + 1, max(len(mask) - 1, 0))
-        goes_on = (last + 1 < len(mask)) & ~mask[after] if len(first) else np.zeros(0, bool)
+        spaced = np.flatnonzero(self.spaces(mask, joined))
         text = tagged.text_of[first]
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(text, minlength=len(tagged.texts)))])
         return Spans(
             text, tagged.start[first].astype(np.int64), tagged.end[last].astype(np.int64), first, last,
-            self.seam[first], self.seam[after] & goes_on, offsets,
+            _offsets(text, len(tagged.texts)), tagged.start[spaced].astype(np.int64),
+            _offsets(tagged.text_of[spaced], len(tagged.texts)),
         )  # fmt: skip
 
 
-def _known(known: dict[str, int], character: str, classify: Callable[[str], int]) -> int:
-    if character not in known:
-        known[character] = classify(character)
-    return known[character]
+def _offsets(text: np.ndarray, count: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.bincount(text, minlength=count))]).astype(np.int64)
 
 
 def _class_of(character: str) -> int:

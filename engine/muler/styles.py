@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +13,9 @@ from engine.metrics.chrf import Chrf
 from engine.metrics.rouge import Rouge
 from engine.metrics.ter import Ter
 from engine.muler.spans import Style
+
+_LATIN_WORD = re.compile("[A-Za-z0-9]+")
+_ANY_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
@@ -22,33 +27,43 @@ class MaskStyle:
     spans : where masks stand apart.
     characters : "private" or "han" characters, or "visible" words for metrics that may drop or merge unknown characters.
     by_length : True where the metric counts characters: masks are as long as the masked words are on average.
+    tokens : the tokens into which the metric splits a word; None where a word is one, or where it is not known.
     """
 
     spans: Style
     characters: Literal["private", "han", "visible"] = "private"
     by_length: bool = False
+    tokens: Callable[[str], list[str]] | None = None
 
 
 def mask_style(metric: Metric) -> MaskStyle:
     """How words are masked for a metric."""
     if isinstance(metric, Bleu):
-        return _bleu_style(metric.tokenizer.name)
+        return _bleu_style(metric)
     if isinstance(metric, Chrf):
         return MaskStyle(Style("words"), by_length=True)
     if isinstance(metric, Ter):
         separate = metric.split_hypothesis("a.") != ["a."]
         blind = not metric.split_hypothesis(".")
-        return MaskStyle(Style("words" if separate else "none", sees="letters" if blind else "all"))
+        style = Style("words" if separate else "none", sees="letters" if blind else "all")
+        return MaskStyle(style, tokens=metric.split_hypothesis)
     if isinstance(metric, Rouge):
-        return MaskStyle(Style("none", sees="letters" if "|tok:unicode|" in metric.spec.signature else "ascii"), "visible")
+        unicode = "|tok:unicode|" in metric.spec.signature
+        word = _ANY_WORD if unicode else _LATIN_WORD
+        return MaskStyle(Style("none", sees="letters" if unicode else "ascii"), "visible", tokens=word.findall)
     return MaskStyle(Style("words"), "visible")
 
 
-def _bleu_style(tokenizer: str) -> MaskStyle:
-    if tokenizer == "none":
-        return MaskStyle(Style("none"))
-    if tokenizer == "char":
+def _bleu_style(metric: Bleu) -> MaskStyle:
+    tokenizer, lower = metric.tokenizer, metric.options.lowercase
+
+    def tokens(text: str) -> list[str]:
+        words = tokenizer.words(text.lower() if lower else text)
+        return words if tokenizer.pieces is None else [piece for word in words for piece in tokenizer.pieces(word)]
+
+    if tokenizer.name == "char":
         return MaskStyle(Style("none"), by_length=True)
-    if tokenizer == "zh":
-        return MaskStyle(Style("words"), "han", by_length=True)
-    return MaskStyle(Style("unicode" if tokenizer == "intl" else "words"))
+    if tokenizer.name == "zh":
+        return MaskStyle(Style("words"), "han", tokens=tokens)
+    seams = {"none": "none", "intl": "unicode"}.get(tokenizer.name, "words")
+    return MaskStyle(Style(seams), tokens=tokens)  # type: ignore[arg-type]

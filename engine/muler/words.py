@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from engine.muler.spans import SpanFinder
 from engine.muler.taggers import SPACE
 from engine.muler.tagging import TaggedTexts
 
@@ -97,23 +97,27 @@ class Words:
         return Change(words, kinds, words[order[changes]])
 
 
-def masked_word(words: Words, word: int, mask: np.ndarray, joined: np.ndarray, finder: SpanFinder, mask_word: str) -> str:
+def masked_word(
+    words: Words, word: int, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray, write: Callable[[str], str]
+) -> str:
     """A word with its masked tokens replaced, spaces added where masks must stand apart.
 
     Parameters
     ----------
-    mask, joined : bool[n_tokens], as `SpanFinder.extended` and `SpanFinder.joined` give them.
+    mask, joined, spaces : bool[n_tokens], as `SpanFinder.extended`, `joined` and `spaces` give them.
+    write : from what is masked to what stands for it.
     """
-    tagged, seam = words.tagged, finder.seam
+    tagged = words.tagged
     text = tagged.texts[tagged.text_of[words.first[word]]]
     parts: list[str] = []
-    for token in range(words.first[word], words.last[word]):
-        after_mask = token > words.first[word] and mask[token - 1]
-        if mask[token]:
-            if not joined[token]:
-                parts.append(f" {mask_word}" if seam[token] else mask_word)
-        else:
-            if after_mask and seam[token]:
-                parts.append(" ")
-            parts.append(text[tagged.start[token] : tagged.end[token]])
+    token, last = int(words.first[word]), int(words.last[word])
+    while token < last:
+        end = token + 1
+        if spaces[token]:
+            parts.append(" ")
+        while mask[token] and end < last and joined[end]:
+            end += 1
+        span = text[tagged.start[token] : tagged.end[end - 1]]
+        parts.append(write(span) if mask[token] else span)
+        token = end
     return "".join(parts)

@@ -1,0 +1,149 @@
+"""From statistics of sentences, masked and not, to MuLER and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.metrics.base import Metric
+from engine.scoring.scorer import reduce_segments
+from engine.stats.resampling import bootstrap_chunks
+
+_CELLS = 2_000_000  # weights that are unpacked at once
+_FLAT = 1e-9  # oracle and anti-oracle closer than this, in relation to their size, are equal
+
+Reducer = Callable[[np.ndarray, np.ndarray | None], Any]
+"""Statistics float64[m, k] and weights (None, or float64[b, m]) to one score, or to float64[b]."""
+
+
+def reducer(metric: Metric, mode: str) -> Reducer:
+    """How the score of a set of sentences is made: the metric's own corpus score, or the mean of their scores (`paper`)."""
+    if mode == "corpus":
+        return metric.corpus_score
+
+    def mean(statistics: np.ndarray, weights: np.ndarray | None = None) -> Any:
+        scores = reduce_segments(metric, statistics)
+        if weights is None:
+            return float(scores.mean()) if len(scores) else float("nan")
+        total = weights.sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0, weights @ scores / total, np.nan)
+
+    return mean
+
+
+def muler(score: Any, oracle: Any, anti_oracle: Any) -> Any:
+    """How much of the reachable gain is missed: (oracle − score) / (oracle − anti-oracle); NaN where these two are equal.
+
+    Parameters
+    ----------
+    score, oracle, anti_oracle : numbers or arrays, in the metric's unit; error rates as they are.
+
+    Source: Karidi et al. 2023, section 3.
+    """
+    score, oracle, anti_oracle = (np.asarray(value, float) for value in (score, oracle, anti_oracle))
+    reach = oracle - anti_oracle
+    flat = ~(np.abs(reach) > _FLAT * np.maximum(np.abs(oracle), np.abs(anti_oracle)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.where(flat, np.nan, (oracle - score) / reach)
+    return float(value) if value.ndim == 0 else value
+
+
+class Resamples:
+    """Bootstrap resamples of the corpus' segments, the same for all systems, features and metrics.
+
+    Parameters
+    ----------
+    n : segments of the corpus.
+    resamples : how many; 0 gives none.
+    seed : of the draws.
+    """
+
+    def __init__(self, n: int, resamples: int, seed: int) -> None:
+        self.count = resamples
+        self._weights = np.empty((n, resamples), np.uint16)  # by segment, so that a few segments are read quickly
+        done = 0
+        for chunk in bootstrap_chunks(n, resamples, np.random.default_rng(seed)):
+            self._weights[:, done : done + len(chunk)] = chunk.T
+            done += len(chunk)
+
+    def scores(self, reduce: Reducer, tables: Sequence[np.ndarray], segments: np.ndarray) -> list[np.ndarray]:
+        """Scores of each resample, float64[resamples] for each table.
+
+        Parameters
+        ----------
+        tables : statistics float64[m, k] of the same m segments.
+        segments : int64[m], their places in the corpus.
+        """
+        results = [np.full(self.count, np.nan) for _ in tables]
+        step = max(1, _CELLS // max(len(segments), 1))
+        for start in range(0, self.count, step):
+            weights = self._weights[segments, start : start + step].T.astype(np.float64)
+            for result, table in zip(results, tables):
+                result[start : start + step] = reduce(table, weights)
+        return results
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """One feature of one system, as numbers.
+
+    Attributes
+    ----------
+    n : sentences that count.
+    score, oracle, anti_oracle, muler, abl_muler : see `engine.muler.results.FeatureScore`; NaN where undefined.
+    resampled : MuLER in each resample, float64[resamples]; empty where MuLER is undefined.
+    """
+
+    n: int
+    score: float
+    oracle: float
+    anti_oracle: float
+    muler: float
+    abl_muler: float
+    resampled: np.ndarray
+
+
+def no_value(n: int) -> Value:
+    """What stands where n sentences are too few."""
+    return Value(n, *[float("nan")] * 5, np.empty(0))
+
+
+def value_of(
+    metric: Metric, mode: str, tables: Sequence[np.ndarray], segments: np.ndarray, minimum: int, resamples: Resamples
+) -> Value:
+    """MuLER of one feature and system.
+
+    Parameters
+    ----------
+    tables : statistics float64[m, k] of the sentences as they are, under the oracle and under the anti-oracle.
+    segments : int64[m], which segments of the corpus these are.
+    minimum : fewest sentences for which there is a value.
+    """
+    defined = ~np.any([np.isnan(table).any(axis=1) for table in tables], axis=0)
+    tables, segments = [table[defined] for table in tables], segments[defined]
+    n = len(segments)
+    if n < minimum:
+        return no_value(n)
+    reduce = reducer(metric, mode)
+    score, oracle, anti = (float(reduce(table, None)) for table in tables)
+    ratio = muler(score, oracle, anti)
+    gain = (oracle - score) * (1 if metric.spec.higher_is_better else -1)
+    resampled = np.empty(0)
+    if not np.isnan(ratio) and n > 1 and resamples.count:
+        resampled = muler(*resamples.scores(reduce, tables, segments))
+    return Value(n, score, oracle, anti, ratio, gain, resampled)
+
+
+def losses_of(metric: Metric, value: Value, tables: Sequence[np.ndarray]) -> np.ndarray:
+    """What makes a value odd, sentence by sentence, float64[m] in the metric's unit, better scores counting as higher.
+
+    By how much the oracle is worse than the sentence as it is where MuLER is below 0, else by how much that is worse than the
+    anti-oracle.
+    """
+    sign = 1 if metric.spec.higher_is_better else -1
+    score, oracle, anti = (sign * reduce_segments(metric, table) for table in tables)
+    return score - oracle if value.muler < 0 else anti - score
