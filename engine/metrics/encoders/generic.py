@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def load_model(checkpoint: Checkpoint, folder: Path) -> Any:
     try:
         with _quiet(transformers):
             model = kind.from_pretrained(str(folder), trust_remote_code=False, local_files_only=True, dtype=torch.float32)
+    except UnpicklingError as error:
+        raise InputError(f"model {checkpoint.name!r}: its weights are a pickle that would run code; give safetensors") from error
     except (OSError, ValueError, KeyError, ImportError, AttributeError, RuntimeError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"model {checkpoint.name!r} cannot be loaded ({first}); name another model") from error
