@@ -203,32 +203,33 @@ class BertScore(MeanMetric):
     @property
     def mask_word(self) -> str | None:
         """The text of the encoder's mask token, one token long; None where it has none. Loads the encoder."""
-        return self._encoder().tokenizer.mask
+        return self.encoder().tokenizer.mask
 
-    def _encoder(self) -> Encoder:
+    def encoder(self) -> Encoder:
+        """The encoder; loaded when it is first needed."""
         from engine.metrics.encoders.encoder import load_encoder
 
         return load_encoder(self.checkpoint, self.layer)
 
     def _score_pairs(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         """float64[n, 5] for pairs of hypothesis and partner: precision, recall, F1, tokens cut off on either side."""
-        encoder, rows = self._encoder(), np.empty((len(pairs), 5))
+        encoder, rows = self.encoder(), np.empty((len(pairs), 5))
         for block in _blocks(_groups(pairs), pairs):
             texts = list(dict.fromkeys(text for _, indices in block for index in indices for text in pairs[index]))
             embedded = encoder.embed(texts, self.options.long)
-            weights = {text: self._weights(encoder, item) for text, item in embedded.items()}
+            weights = {text: self.token_weights(item.tokens.ids) for text, item in embedded.items()}
             for side, indices in block:
                 rows[indices] = _score_group(side, [pairs[index] for index in indices], embedded, weights)
         return rows
 
-    def _weights(self, encoder: Encoder, item: Embedded) -> np.ndarray:
-        """The weight of each token, float64[n]."""
+    def token_weights(self, ids: np.ndarray) -> np.ndarray:
+        """How much each token of a text (int32[n]) counts, float64[n]."""
+        encoder = self.encoder()
         if self.options.idf:
             table, unseen = self._idf_table(encoder)
-            ids = item.tokens.ids
             known = ids < len(table)
             return np.where(known, table[np.where(known, ids, 0)], unseen)
-        return np.where(np.isin(item.tokens.ids, list(encoder.tokenizer.unweighted)), 0.0, 1.0)
+        return np.where(np.isin(ids, list(encoder.tokenizer.unweighted)), 0.0, 1.0)
 
     def _idf_table(self, encoder: Encoder) -> tuple[np.ndarray, float]:
         """log((N + 1) / (n + 1)) by token id, n of N texts holding the token; and the same for n = 0."""

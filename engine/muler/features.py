@@ -15,10 +15,17 @@ from engine.muler.taggers import ALPHABETIC, ENTITIES, NUMBER, PUNCTUATION, SYNT
 from engine.muler.tagging import TaggedTexts
 
 UPOS = (
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB",
+    "X",
 )  # fmt: skip
 """The universal parts of speech."""
 
+_IN_WORDS = {
+    "ADJ": "an adjective", "ADP": "an adposition", "ADV": "an adverb", "AUX": "an auxiliary", "CCONJ": "a conjunction",
+    "DET": "a determiner", "INTJ": "an interjection", "NOUN": "a noun", "NUM": "a number", "PART": "a particle",
+    "PRON": "a pronoun", "PROPN": "a proper noun", "PUNCT": "punctuation", "SCONJ": "a subordinating conjunction",
+    "SYM": "a symbol", "VERB": "a verb", "X": "something else", "SPACE": "white space",
+}  # fmt: skip
 _PUNCTUATION = {
     "comma": ",،、，",
     "full stop": ".。．｡",
@@ -138,15 +145,20 @@ class FeatureTable:
         make = self._masks.get(feature)
         return np.zeros(len(self.tagged.start), bool) if make is None else make()
 
-    def reading(self, family: str, token: int) -> str:
+    def reading(self, feature: Feature, token: int) -> str:
         """What the tagger says of a token, in a word or two; empty for families that do not depend on the tagger."""
         tagged = self.tagged
-        if family == "pos":
-            return tagged.pos_names[tagged.pos[token]]
-        if family == "ner":
+        if feature.family == "pos":
+            name = tagged.pos_names[tagged.pos[token]]
+            return _IN_WORDS.get(name, name)
+        if feature.family == "ner":
             return tagged.entity_names[tagged.entity[token]].removeprefix("B-") or "no entity"
-        if family == "morph":
-            return tagged.morph_names[tagged.morph[token]] or "no morphology"
+        if feature.family == "morph":
+            attribute = feature.name.partition("=")[0]
+            held = [
+                value for value in _split_values(tagged.morph_names[tagged.morph[token]]) if value.startswith(f"{attribute}=")
+            ]
+            return ",".join(held) or f"without {attribute}"
         return ""
 
     def _add_pos(self, whole: bool) -> None:
@@ -209,7 +221,9 @@ class FeatureTable:
         words = word_list(language, family)
         if words is None:
             known = ", ".join(languages_with(family))
-            message = f"there is no list of {family} words for language {language!r} (there is for {known}); load a lexicon instead"
+            message = (
+                f"there is no list of {family} words for language {language!r} (there is for {known}); load a lexicon instead"
+            )
             if not whole:
                 raise InputError(message)
             self.notes.append(message)

@@ -15,7 +15,7 @@ _ONE = np.ones((1, 1))
 
 
 def text_values(texts: CorpusTexts, lexicon: Lexicon) -> np.ndarray:
-    """The mean value of each text's words that are in the lexicon and no stop words, float64[n_texts]; NaN where there are none."""
+    """The mean value of each text's words that are in the lexicon and no stop words, float64[n_texts]; NaN without any."""
     tagged = texts.tagged
     known = np.array([np.nan if value is None else value for value in lexicon.lookup(tagged.forms)], float)
     values = known[tagged.form]

@@ -125,7 +125,9 @@ def _values(rows: Sequence[tuple[int, str, str]], file: str) -> dict[str, float]
         return _unique([(line, word, value) for line, word, value in rows], file)
     if None in numbers:
         line, _, value = rows[numbers.index(None)]
-        raise InputError(f"{file}, line {line}: {value!r} is no number, but other lines have numbers; use numbers or names throughout")
+        raise InputError(
+            f"{file}, line {line}: {value!r} is no number, but other lines have numbers; use numbers or names throughout"
+        )
     return _unique([(line, word, float(number or 0.0)) for (line, word, _), number in zip(rows, numbers)], file)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from engine.corpus.types import Segment
 from engine.metrics.base import Metric
+from engine.metrics.bertscore import BertScore
 from engine.metrics.bleu import Bleu
+from engine.muler.bertscore import BertScoreMasker
 from engine.muler.bleu import BleuMasker, bleu_words
 from engine.muler.corpus_texts import CorpusTexts, Cover
 from engine.muler.masks import (
@@ -47,9 +49,7 @@ class Masker(Protocol):
 class TextMasker:
     """Writes the masks into the texts and scores these like any others: for every metric."""
 
-    def __init__(
-        self, metric: Metric, texts: CorpusTexts, scorer: Scorer, numbering: str = "same", unit: str = "token"
-    ) -> None:
+    def __init__(self, metric: Metric, texts: CorpusTexts, scorer: Scorer, numbering: str = "same", unit: str = "token") -> None:
         self.metric = metric
         self.texts = texts
         self._scorer = scorer
@@ -136,7 +136,7 @@ class QuickBleu:
 
 
 def make_masker(metric: Metric, texts: CorpusTexts, scorer: Scorer, numbering: str = "same", unit: str = "token") -> Masker:
-    """The quickest masker for a metric; all of them give the numbers that masked texts give."""
+    """The masker for a metric: the quickest that gives the numbers of masked texts; for BERTScore the edited matrix."""
     through_text = TextMasker(metric, texts, scorer, numbering, unit)
     if isinstance(metric, Bleu) and numbering == "same" and BleuMasker.can_mask(metric) and not through_text.style.by_length:
         words = bleu_words(texts.tagged)
@@ -144,4 +144,6 @@ def make_masker(metric: Metric, texts: CorpusTexts, scorer: Scorer, numbering: s
             none = np.zeros(len(texts.tagged.start), bool)
             mask_word = through_text.words(through_text.finder.find(none)).word(ORACLE, 0)
             return QuickBleu(through_text, BleuMasker(metric, through_text.finder, mask_word, words, through_text.tokens))
+    if isinstance(metric, BertScore) and BertScoreMasker.can_mask(metric):
+        return BertScoreMasker(metric, texts)
     return through_text

@@ -92,7 +92,7 @@ def prepare(
     InputError : no references, no model for the language, an unknown feature or a lexicon that cannot be read.
     """
     if not any(text is not None for references in corpus.references for text in references):
-        raise InputError(f"{corpus.name}: a breakdown by feature compares outputs with references, and the corpus has none; add them")
+        raise InputError(f"{corpus.name}: a breakdown by feature needs references, and the corpus has none; add them")
     names = tuple(corpus.systems) if systems is None else tuple(systems)
     unknown = [name for name in names if name not in corpus.systems]
     if unknown:
@@ -152,7 +152,11 @@ def break_down_prepared(prepared: Prepared, metrics: Sequence[Metric], scorer: S
                     resampled[row.metric, row.system, row.feature] = values
     numeric = [lexicon for lexicon in prepared.lexicons if lexicon.numeric]
     lexical = [lexicon_difference(texts, item, name, options.minimum, resamples) for item in numeric for name in prepared.systems]
-    overall = {(metric.spec.id, name): float(metric.corpus_score(raw[metric.spec.id][name])) for metric in metrics for name in prepared.systems}
+    overall = {
+        (metric.spec.id, name): float(metric.corpus_score(raw[metric.spec.id][name]))
+        for metric in metrics
+        for name in prepared.systems
+    }
     better = {metric.spec.id: metric.spec.higher_is_better for metric in metrics}
     progress(1, 1)
     return Breakdown(tuple(rows), overall, better, resampled, tuple(lexical), _notes(prepared))

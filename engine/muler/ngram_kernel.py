@@ -17,9 +17,9 @@ def masked_matches(
 ):
     """Count the clipped n-gram matches of each pair twice: with masks that both sides share, and with masks that match nothing.
 
-    A text is a row of words, a word's form a row of tokens; masking a word gives it another form. Under the oracle masks are tokens
-    like any others; under the anti-oracle an n-gram that holds one is on one side only. Both counts come from one trie of the
-    references, whose keys are (parent node, token), exact in 64 bits.
+    A text is a row of words, a word's form a row of tokens; masking a word gives it another form. Under the oracle masks are
+    tokens like any others; under the anti-oracle an n-gram that holds one is on one side only. Both counts come from one trie of
+    the references, whose keys are (parent node, token), exact in 64 bits.
 
     Parameters
     ----------

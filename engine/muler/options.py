@@ -37,12 +37,14 @@ class MulerOptions:
     )
     unit: str = option(
         "token",
-        "what one mask stands for: a token of the metric, so that texts keep their length (token), or a word as in the paper (word)",
+        "what one mask stands for: a token of the metric, so that lengths stay (token), or a word as in the paper (word)",
         choices=("token", "word"),
         advanced=True,
         label="One mask for each",
     )
-    share: float = option(1.0, "share of a feature's occurrences that is masked, chosen by word", low=0.01, high=1.0, advanced=True)
+    share: float = option(
+        1.0, "share of a feature's occurrences that is masked, chosen by word", low=0.01, high=1.0, advanced=True
+    )
     share_by: str = option(
         "letters",
         "how a share is chosen: words by first letter from a to z (letters), or words at random (words)",
@@ -56,4 +58,6 @@ class MulerOptions:
     lexicon: str = option("", "a file of words and values (word, tab or comma, value), or several separated by commas")
     bins: int = option(3, "into how many bins of equal size numeric lexicon values fall", low=1, high=20, advanced=True)
     rare: int = option(1, "a word is rare where the references hold it at most this often", low=1, advanced=True)
-    tagger: str = option("", "spaCy model (a package or a folder); empty: the installed one for the target language", advanced=True)
+    tagger: str = option(
+        "", "spaCy model (a package or a folder); empty: the installed one for the target language", advanced=True
+    )

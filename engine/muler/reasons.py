@@ -56,7 +56,14 @@ def undefined(value: Value, options: MulerOptions) -> str | None:
 
 
 def odd(
-    feature: Feature, value: Value, losses: np.ndarray, table: FeatureTable, texts: CorpusTexts, cover: Cover, system: str, rows: np.ndarray
+    feature: Feature,
+    value: Value,
+    losses: np.ndarray,
+    table: FeatureTable,
+    texts: CorpusTexts,
+    cover: Cover,
+    system: str,
+    rows: np.ndarray,
 ) -> str | None:
     """Why a value lies outside 0 … 1; None where it does not.
 
@@ -89,7 +96,7 @@ def disagreements(
     """Words that the tagger reads as the feature on one side only, the most frequent first."""
     found: Counter[tuple[str, str, str]] = Counter()
     first: dict[tuple[str, str, str], int] = {}
-    if not table.reading(feature.family, 0):
+    if feature.family not in ("pos", "ner", "morph"):
         return []
     for row in rows.tolist():
         members = texts.members[texts.offsets[row] : texts.offsets[row + 1]]
@@ -106,9 +113,9 @@ def _one_sided(
     for reference in references:
         theirs, others = _words(table, cover, reference)
         for word in theirs.keys() & outside.keys() - inside.keys():
-            yield word, table.reading(feature.family, theirs[word]), table.reading(feature.family, outside[word])
+            yield word, table.reading(feature, theirs[word]), table.reading(feature, outside[word])
         for word in inside.keys() & others.keys() - theirs.keys():
-            yield word, table.reading(feature.family, others[word]), table.reading(feature.family, inside[word])
+            yield word, table.reading(feature, others[word]), table.reading(feature, inside[word])
 
 
 def _words(table: FeatureTable, cover: Cover, text: int) -> tuple[dict[str, int], dict[str, int]]:

@@ -37,7 +37,8 @@ class FeatureScore:
     muler : (oracle − score) / (oracle − anti-oracle): 0 nothing is missed, 1 everything; NaN where undefined.
     low, high : 95% bootstrap interval of `muler` over sentences.
     abl_muler : how much the score would rise (for error rates: fall) to the oracle, in the metric's unit.
-    add, hit, miss : sentences with the feature on either side whose output has it more often than the reference, as often, less often.
+    add, hit, miss : sentences with the feature on either side whose output has it more often than the reference, as often, less
+        often.
     in_references, in_output : how often the feature is masked, all references and the system's outputs taken together.
     reason : why there is no value, or what is odd about it; None otherwise.
     """

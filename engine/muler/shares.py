@@ -17,15 +17,15 @@ def chosen_share(
 ) -> np.ndarray:
     """The part of a feature's tokens that is masked when only a share of them is.
 
-    Words are taken in order until they make up the share of the feature's occurrences in the references; from then on, a word is in or
-    out wherever it stands, on either side.
+    Words are taken in order until they make up the share of the feature's occurrences in the references; from then on, a word
+    is in or out wherever it stands, on either side.
 
     Parameters
     ----------
     mask : bool[n_tokens], the feature's tokens.
     references : int64[k], the texts that are references, repeats included.
     share : 0 … 1; 1 takes all.
-    by : letters: whole first letters from a to z, then all else, as in the paper's experiment; words: single words in random order.
+    by : letters: whole first letters from a to z, then all else, as in the paper's experiment; words: words in random order.
     seed : of that order.
 
     Source: Karidi et al. 2023, the frequency and hybrid experiments.

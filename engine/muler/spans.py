@@ -13,7 +13,7 @@ from engine.muler.taggers import POSSESSIVE, SPACE
 from engine.muler.tagging import TaggedTexts
 
 _NONE, _OTHER, _ALWAYS, _POINT, _DIGIT, _HYPHEN = range(6)
-_ASCII_PUNCTUATION = frozenset("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~")
+_ASCII_PUNCTUATION = frozenset('!"#$%&()*+/:;<=>?@[\\]^_`{|}~')
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.corpus import languages
 from engine.errors import InputError
 
 SYNTAX, ENTITIES = "syntax", "entities"
@@ -27,12 +28,34 @@ _COMPONENTS = {SYNTAX: ("tagger", "morphologizer", "attribute_ruler"), ENTITIES:
 _SHARED = ("tok2vec", "transformer")
 _BLANK = "blank"
 _SIZES = ("lg", "md", "sm")  # preferred in this order; what is slow without an accelerator (trf) comes last
-_NAMES = {
-    "ca": "Catalan", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish", "fr": "French",
-    "hr": "Croatian", "it": "Italian", "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "mk": "Macedonian", "nb": "Norwegian",
-    "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sl": "Slovenian", "sv": "Swedish",
-    "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
+_TRAINED = frozenset(
+    [
+        "ca",
+        "da",
+        "de",
+        "el",
+        "en",
+        "es",
+        "fi",
+        "fr",
+        "hr",
+        "it",
+        "ja",
+        "ko",
+        "lt",
+        "mk",
+        "nb",
+        "nl",
+        "pl",
+        "pt",
+        "ro",
+        "ru",
+        "sl",
+        "sv",
+        "uk",
+        "zh",
+    ]
+)  # with a model by spaCy
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _locks: dict[tuple[str, str], threading.Lock] = {}
@@ -98,11 +121,10 @@ def choose_tagger(language: str | None, model: str = "", needs_model: bool = Tru
     installed = sorted((name for name in installed_models() if name.startswith(f"{language}_")), key=_preference)
     if installed:
         return _named(installed[0])
-    called = f"{_NAMES[language]} ({language})" if language in _NAMES else repr(language)
     example = f"python -m spacy download {language}_core_{'web' if language in ('en', 'zh') else 'news'}_sm"
-    remedy = f"install one (for instance: {example})" if language in _NAMES else "name a model for it in option 'tagger'"
+    remedy = f"install one (for instance: {example})" if language in _TRAINED else "name a model for it in option 'tagger'"
     raise InputError(
-        f"parts of speech, entities and morphology need a spaCy model, and none for {called} is installed; {remedy}, "
+        f"parts of speech, entities and morphology need a spaCy model, and none for {languages.name(language)} is installed; {remedy}, "
         "or choose only gender, negation, number, punctuation, frequency or lexicon"
     )
 

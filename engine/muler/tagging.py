@@ -171,7 +171,9 @@ def _assemble(texts: tuple[str, ...], known: Mapping[str, Mapping[str, Piece]], 
         tokens[:, 2] = np.concatenate([np.empty(0, np.int32), *(known[SYNTAX][text]["tokens"][:, 2] for text in texts)])
     codes = {}
     for name, layer in (("pos", SYNTAX), ("morph", SYNTAX), ("entity", ENTITIES)):
-        codes[name], codes[f"{name}_names"] = _merge([known[layer][text] for text in texts] if layer in known else None, name, lengths)
+        codes[name], codes[f"{name}_names"] = _merge(
+            [known[layer][text] for text in texts] if layer in known else None, name, lengths
+        )
     start, end, flags = np.ascontiguousarray(tokens.T)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return TaggedTexts(texts, offsets, start, end, flags, tagger=tagger, **codes)

@@ -67,6 +67,7 @@ class TextTokenizer:
     spaced : True where texts get a leading space.
     left : True where the beginning of a long text is cut off, not its end.
     mask : the text of the mask token, read as one token; None where there is none.
+    spans : texts → the characters of each of the ids that `encode` gives; None where the tokenizer does not know.
     """
 
     encode: Callable[[list[str]], list[list[int]]]
@@ -77,6 +78,7 @@ class TextTokenizer:
     spaced: bool = False
     left: bool = False
     mask: str | None = None
+    spans: Callable[[list[str]], list[list[tuple[int, int]]]] | None = None
 
     @property
     def capacity(self) -> int:
@@ -85,17 +87,41 @@ class TextTokenizer:
 
     def __call__(self, texts: Sequence[str], long: Long = "truncate") -> list[Tokens]:
         """Tokens of texts; surrounding white space does not count, a lone surrogate reads as the replacement character."""
+        most = self._most(long)
+        return [self._tokens(ids, most) for ids in self.encode(self._prepare(texts))]
+
+    def places(self, texts: Sequence[str], long: Long = "truncate") -> list[np.ndarray]:
+        """First character and the one after the last of every token, int32[n, 2] per text; special tokens stand at 0 … 0.
+
+        Raises
+        ------
+        ValueError : the tokenizer does not know (`spans` is None).
+        """
+        if self.spans is None:
+            raise ValueError("this tokenizer does not say where its tokens stand")
+        most, found = self._most(long), []
+        for text, spans in zip(texts, self.spans(self._prepare(texts))):
+            spans = self._kept(spans, most)
+            shift = len(text) - len(text.lstrip()) - (1 if self.spaced else 0)
+            own = np.maximum(np.array(spans, np.int32).reshape(-1, 2) + np.int32(shift), 0)
+            found.append(np.pad(own, ((len(self.prefix), len(self.suffix)), (0, 0))))
+        return found
+
+    def _most(self, long: Long) -> int:
+        return self.capacity if long == "truncate" else max(self.capacity, MOST_TOKENS)
+
+    def _prepare(self, texts: Sequence[str]) -> list[str]:
         cleaned = [clean(text) for text in texts]
-        if self.spaced:
-            cleaned = [" " + text if text else text for text in cleaned]
-        most = self.capacity if long == "truncate" else max(self.capacity, MOST_TOKENS)
-        return [self._tokens(ids, most) for ids in self.encode(cleaned)]
+        return [" " + text if text else text for text in cleaned] if self.spaced else cleaned
+
+    def _kept(self, items: list, most: int) -> list:
+        if len(items) <= most:
+            return items
+        return items[-most:] if self.left else items[:most]
 
     def _tokens(self, ids: list[int], most: int) -> Tokens:
-        cut = max(0, len(ids) - most)
-        if cut:
-            ids = ids[-most:] if self.left else ids[:most]
-        return Tokens(np.array([*self.prefix, *ids, *self.suffix], np.int32), len(ids), cut)
+        kept = self._kept(ids, most)
+        return Tokens(np.array([*self.prefix, *kept, *self.suffix], np.int32), len(kept), len(ids) - len(kept))
 
     def windows(self, body: int) -> list[Window]:
         """Overlapping stretches of a text that has more than `capacity` tokens.
@@ -165,8 +191,11 @@ def _from_backend(
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in backend.encode_batch_fast(texts, add_special_tokens=False)]
 
+    def spans(texts: list[str]) -> list[list[tuple[int, int]]]:
+        return [encoding.offsets for encoding in backend.encode_batch(texts, add_special_tokens=False)]
+
     prefix, suffix = _special_tokens(lambda text, special: backend.encode(text, add_special_tokens=special).ids)
-    return TextTokenizer(encode, prefix, suffix, limit, unweighted, spaced, left, _one_token(mask, encode))
+    return TextTokenizer(encode, prefix, suffix, limit, unweighted, spaced, left, _one_token(mask, encode), spans)
 
 
 def _from_transformers(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
