@@ -7,6 +7,7 @@ import re
 from itertools import islice
 
 from engine.corpus.findings import Findings, Severity
+from engine.corpus.languages import guess_language
 
 _MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
@@ -15,24 +16,14 @@ _MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
     (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
 )
-_LEGACY = [
-    "cp1252",
-    "cp1250",
-    "cp1251",
-    "cp1253",
-    "cp1254",
-    "cp1255",
-    "cp1256",
-    "cp1257",
-    "koi8_r",
-    "gb18030",
-    "big5",
-    "shift_jis",
-    "euc_jp",
-    "euc_kr",
-    "cp874",
-    "latin_1",
-]
+_OTHER = ["cp1251", "cp1253", "cp1255", "cp1256", "koi8_r", "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp874"]
+_BY_LANGUAGE = {"cs": "cp1250", "pl": "cp1250", "hu": "cp1250", "ro": "cp1250", "tr": "cp1254", "lt": "cp1257", "lv": "cp1257"}
+_LETTERS = {  # letters beyond ASCII that texts in these encodings usually hold
+    "cp1252": "äöüßéèêëàâçñáíóúãõåæøïîôûùœÿþðýìòÄÖÜÉÈÀÁÓÚÅÆØÇÑ«»–—’‘“”„…€°§·¿¡£ºª",
+    "cp1250": "ěščřžýáíéúůťďňąęłśźćńóżőűöüäâîăşţôľĺđßĚŠČŘŽÝÁÍÉÚŮŤĎŇĄĘŁŚŹĆŃÓŻŐŰÖÜ«»–—’‘“”„…€°§·",
+    "cp1254": "şğıçöüâîûŞĞİÇÖÜ«»–—’‘“”„…€°§·",
+    "cp1257": "ąčęėįšųūžāēģīķļņäöüõåéĄČĘĖĮŠŲŪŽĀĒĢĪĶĻŅÄÖÜÕ«»–—’‘“”„…€°§·",
+}
 _SAVE = "Save the file as UTF-8."
 
 
@@ -92,23 +83,31 @@ def report_newlines(text: str, file: str, findings: Findings) -> None:
         findings.add("newlines", file, message, "Convert the file to one kind of line end.", line)
     elif pairs:
         findings.note("newlines", file, "Lines end in CRLF; the carriage returns are not part of the text.")
-    if returns > pairs:
-        places = [text.count("\n", 0, match.start()) + 1 for match in islice(re.finditer(r"\r(?!\n)", text), 6)]
-        hint = " All line ends of the file may be of this kind." if not ends else ""
-        findings.lines(
-            "lone-cr",
-            file,
-            places,
-            "Carriage returns without a line feed stand in {lines}; they were kept inside the text." + hint,
-            "Replace them by spaces, or by line feeds where they are meant to end a line.",
-            total=returns - pairs,
-        )
+    report_lone_returns(text, file, findings)
+
+
+def report_lone_returns(text: str, file: str, findings: Findings) -> None:
+    """Report carriage returns that stand without a line feed."""
+    lone = text.count("\r") - text.count("\r\n")
+    if lone:
+        places = sorted({text.count("\n", 0, match.start()) + 1 for match in islice(re.finditer(r"\r(?!\n)", text), 6)})
+        hint = "" if "\n" in text else " All line ends of the file may be of this kind."
+        message = "Carriage returns without a line feed stand in {lines}; they were kept inside the text." + hint
+        remedy = "Replace them by spaces, or by line feeds where they are meant to end a line."
+        findings.lines("lone-cr", file, places, message, remedy, total=lone)
+
+
+def _known(encoding: str) -> bool:
+    try:
+        return bool(codecs.lookup(encoding)) and "".encode(encoding) is not None
+    except LookupError:
+        return False
 
 
 def _decodes(data: bytes, encoding: str) -> bool:
     try:
         data.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:
         return False
     return True
 
@@ -153,6 +152,9 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
     valid = sum(1 for _ in re.finditer("[^\x00-\x7f\udc80-\udcff]", marked))
     if valid > invalid:
         return _damaged(data, "utf-8", file, findings)
+    declared = re.match(rb"\s*<\?xml[^>]*encoding\s*=\s*[\"']([A-Za-z0-9._-]+)", data[:300])
+    if declared and _known(declared[1].decode()) and _decodes(data, declared[1].decode()):
+        return data.decode(declared[1].decode())
     encoding = _legacy_encoding(data)
     text = data.decode(encoding, "replace")
     line = next((number for number, part in enumerate(data.split(b"\n"), 1) if not part.isascii()), 1)
@@ -168,20 +170,36 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
 
 def _legacy_encoding(data: bytes) -> str:
     """The likeliest encoding of text that is not UTF-8; Windows-1252 where several fit equally well."""
-    from charset_normalizer import from_bytes
-
     sample = b"\n".join(islice((line for line in data.split(b"\n") if not line.isascii()), 400))[:40_000]
     sample = sample[: sample.rfind(b"\n")] if len(sample) == 40_000 and b"\n" in sample else sample
-    matches = [m for m in from_bytes(sample, cp_isolation=_LEGACY, enable_fallback=False) if _decodes(data, m.encoding)]
-    if not matches:
-        return "cp1252" if _decodes(data, "cp1252") else "latin_1"
-    best = matches[0]
-    western = [m for m in matches if m.encoding == "cp1252"]
-    if western and (western[0].chaos, -western[0].coherence) <= (best.chaos, -best.coherence):
-        return "cp1252"
-    if _decodes(sample, "cp1252") and sample.decode("cp1252") == sample.decode(best.encoding):
-        return "cp1252"
-    return best.encoding
+    runs = [len(run) for run in re.findall(rb"[\x80-\xff]+", sample)]
+    if sum(run for run in runs if run >= 3) > 0.3 * sum(runs):  # Latin letters beyond ASCII stand alone, other scripts' do not
+        found = _other_encoding(sample, data)
+        if found:
+            return found
+    return _latin_encoding(sample, data)
+
+
+def _other_encoding(sample: bytes, data: bytes) -> str | None:
+    """The encoding of text in a script other than Latin."""
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(sample, cp_isolation=_OTHER, enable_fallback=False)
+    return next((match.encoding for match in matches if _decodes(data, match.encoding)), None)
+
+
+def _latin_encoding(sample: bytes, data: bytes) -> str:
+    """The encoding of text in Latin script: by its language, else by which letters it would hold."""
+    usual = _BY_LANGUAGE.get(guess_language([sample.decode("cp1252", "replace")]) or "")
+    if usual and _decodes(data, usual):
+        return usual
+    fits = {}
+    for encoding, letters in _LETTERS.items():
+        if _decodes(data, encoding):
+            beyond = [letter for letter in sample.decode(encoding, "replace") if letter > "\x7f"]
+            fits[encoding] = sum(letter in letters for letter in beyond) / max(1, len(beyond))
+    best = max(fits, key=lambda encoding: fits[encoding], default="latin_1")  # the first of those that fit equally well
+    return "cp1252" if fits.get("cp1252", 0.0) >= fits.get(best, 0.0) - 0.02 and "cp1252" in fits else best
 
 
 def _title(encoding: str) -> str:

@@ -271,7 +271,7 @@ def _even_out(
             "short-rows",
             file,
             [lines[index] for index in short],
-            "{count} rows have fewer cells than the header ({lines}); the cells at their end were taken as missing.",
+            "Rows have fewer cells than the header in {lines}; the cells at their end were taken as missing.",
             "Write empty cells out.",
         )
         for index in short:

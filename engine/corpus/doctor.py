@@ -73,7 +73,7 @@ def examine(corpus: Corpus, origins: Mapping[str, Origin] | None = None) -> tupl
     _missing(corpus, parts, findings)
     _copies(corpus, parts, findings)
     _same(corpus, parts, findings)
-    _scores(corpus, findings)
+    _scores(corpus, origins or {}, findings)
     return findings.done()
 
 
@@ -182,7 +182,7 @@ def _copies(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
     sources = corpus.sources
     if sources is None:
         return
-    if len(sources) > 1 and len(set(sources)) == 1:
+    if len(sources) > 2 and len(set(sources)) == 1:
         file = next(part.origin.file for part in parts if part.kind == "source")
         findings.add(
             "constant-source",
@@ -230,15 +230,10 @@ def _same(corpus: Corpus, parts: Sequence[Part], findings: Findings) -> None:
         references = [part for part in group if part.kind == "reference"]
         if systems and references:
             human = all(part.label.removeprefix("system ").lower().startswith("ref") for part in systems)
-            findings.add(
-                "equals-reference",
-                systems[0].origin.file,
-                f"{_cap(enumerated([part.label for part in systems]))} repeats {references[0].label} word for word; its "
-                "scores say nothing.",
-                "Leave it out of the systems, or give another reference.",
-                None,
-                "note" if human else "warning",
-            )
+            same = enumerated([part.label for part in systems])
+            message = f"The texts of {references[0].label} are those of {same} too; scores against it say nothing there."
+            remedy = "Leave the system out, or give another reference."
+            findings.add("equals-reference", systems[0].origin.file, message, remedy, None, "note" if human else "warning")
         elif len(systems) > 1:
             findings.add(
                 "identical-systems",
@@ -259,22 +254,19 @@ def _cap(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _scores(corpus: Corpus, findings: Findings) -> None:
+def _scores(corpus: Corpus, origins: Mapping[str, Origin], findings: Findings) -> None:
     """Human scores that do not vary, and criteria without any score."""
     grouped = corpus.human.groupby("criterion")["score"].agg(["count", "nunique", "min"]) if len(corpus.human) else None
     for criterion in corpus.criteria:
-        file = corpus.name
+        origin = origins.get(f"score:{criterion.name}")
+        file = origin.file if origin else corpus.name
         if grouped is None or criterion.name not in grouped.index:
-            findings.add(
-                "no-scores", file, f"Criterion {criterion.name!r} has no scores.", "Fill them in, or leave the column out."
-            )
+            message = f"Criterion {criterion.name!r} has no scores."
+            findings.add("no-scores", file, message, "Fill them in, or leave the column out.")
             continue
         row = grouped.loc[criterion.name]
         if row["nunique"] == 1 and row["count"] > 1:
+            message = f"All {int(row['count']):,} scores of criterion {criterion.name!r} are {row['min']:g}."
             findings.add(
-                "constant-scores",
-                file,
-                f"All {int(row['count']):,} scores of criterion {criterion.name!r} are {row['min']:g}; nothing can be "
-                "correlated with them.",
-                "Check that the right column was read.",
+                "constant-scores", file, message, "Check that the right column was read: nothing can correlate with them."
             )

@@ -54,9 +54,15 @@ class Draft:
     origins: dict[str, Origin] = field(default_factory=dict)
 
     def add_scores(
-        self, criterion: Criterion, segments: Sequence[int] | np.ndarray, systems: Sequence[str] | np.ndarray, values: np.ndarray
+        self,
+        criterion: Criterion,
+        segments: Sequence[int] | np.ndarray,
+        systems: Sequence[str] | np.ndarray,
+        values: np.ndarray,
+        file: str,
     ) -> None:
         """Add the scores that are not NaN. `segments` are indices or `SYSTEM_LEVEL`; `values` float64[n], higher is better."""
+        self.origins.setdefault(f"score:{criterion.name}", Origin(file))
         known = ~np.isnan(values)
         frame = pd.DataFrame(
             {

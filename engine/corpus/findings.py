@@ -56,11 +56,11 @@ class Findings:
         Parameters
         ----------
         lines : the lines; the first is the finding's line.
-        message : its `{count}` becomes how many (`total`, or the number of lines), `{lines}` "line 3" or "lines 3, 5 and 9".
+        message : its `{lines}` becomes "line 3", "lines 3 and 9" or "lines 3, 5, 9, 12, 15 and 40 more" (by `total`, if given).
         """
         count = len(lines) if total is None else total
         known = [line for line in lines if line]
-        text = message.replace("{count}", f"{count:,}").replace("{lines}", listed(known, count))
+        text = message.replace("{lines}", listed(known, count))
         self.add(kind, file, text, remedy, known[0] if known else None, severity)
 
     def extend(self, findings: Iterable[Finding]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ class Grid:
     columns : column name → cells, all of equal length.
     lines : the line (or row) of each record in the file.
     groups : columns that came from one nested object of scores (JSON): column → the group's name.
+    header : False where the file does not name its columns; they are called 1, 2, 3 … then.
     """
 
     file: str
@@ -30,6 +31,7 @@ class Grid:
     columns: Mapping[str, Sequence[Any]]
     lines: Sequence[int]
     groups: Mapping[str, str] = field(default_factory=dict)
+    header: bool = True
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -56,7 +58,7 @@ def number_text(value: float) -> str:
 
 
 def number(cell: Any, comma: bool = False) -> float | None:
-    """The number in a cell; NaN where it is missing, None where it is no number. `comma`: 3,2 is read as 3.2."""
+    """The number in a cell (85 for 85%); NaN where it is missing, None where it is no number. `comma`: 3,2 is read as 3.2."""
     if cell is None:
         return float("nan")
     if isinstance(cell, (int, float)):
@@ -66,6 +68,7 @@ def number(cell: Any, comma: bool = False) -> float | None:
     text = cell.strip().replace("\u2212", "-")
     if text.lower() in MISSING:
         return float("nan")
+    text = text.removesuffix("%").rstrip()
     try:
         value = float(text.replace(",", ".") if comma and text.count(",") == 1 and "." not in text else text)
     except ValueError:
@@ -108,17 +111,27 @@ def make_grid(
 ) -> Grid:
     """Give columns their names; without a header these are 1, 2, 3 …"""
     if header is None:
-        findings.add(
-            "no-header",
-            file,
-            "The table has no header row; its columns are called 1, 2, 3 …",
-            "Add a row with the columns' names, or name the columns by number.",
-            lines[0],
-        )
         names = [str(index + 1) for index in range(len(columns))]
-    else:
-        names = _names(header, file, max(1, lines[0] - 1), findings)
+        return Grid(file, reader, dict(zip(names, columns)), lines, header=False)
+    names = _names(header, file, max(1, lines[0] - 1), findings)
     return Grid(file, reader, dict(zip(names, columns)), lines)
+
+
+def promote(grid: Grid, names: Collection[str]) -> Grid:
+    """Take the first row for the header after all, where it holds names that the user gave."""
+    first = [shown(cells[0]).strip() for cells in grid.columns.values()]
+    if grid.header or len(grid) < 2 or not set(first) & set(names) or len(set(first)) < len(first):
+        return grid
+    columns = {name: cells[1:] for name, cells in zip(first, grid.columns.values())}
+    return Grid(grid.file, grid.reader, columns, grid.lines[1:], grid.groups)
+
+
+def report_header(grid: Grid, findings: Findings) -> None:
+    """Report a table without a header."""
+    if not grid.header:
+        message = "The table has no header row; its columns are called 1, 2, 3 …"
+        remedy = "Add a row with the columns' names, or name the columns by number."
+        findings.add("no-header", grid.file, message, remedy, grid.lines[0])
 
 
 def _filled(cell: Any) -> bool:

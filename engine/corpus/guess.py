@@ -12,6 +12,7 @@ from engine.corpus.grid import Grid, number, uses_comma
 from engine.corpus.names import role_of, score_like, segment_rank, words
 
 _TEXTS = ("source", "reference", "hypothesis", "either", "weak source", "weak reference", "weak hypothesis")
+_OUTPUT_WORDS = frozenset({"hyp", "hypothesis", "mt", "output", "translation", "candidate", "pred", "prediction"})
 _SAMPLE = 1500
 
 
@@ -92,9 +93,11 @@ class _Guesser:
 
     def _hypotheses(self) -> None:
         single = self._free("hypothesis")
-        numbered = [name for name in self._free("system") if self.named[name][1] and self.profiles[name].text]  # "System A"
+        numbered = [
+            name for name in self._free("system") if self.named[name][1] and self.profiles[name].distinct > 0.5
+        ]  # "System A"
         either = self._free("either")
-        columns = single + numbered
+        columns = single + numbered + self._prefixed()
         if not columns and either and (self._free("reference") or not self._free("weak hypothesis")):
             columns = either[:1]
             if not self._free("reference") and not self._annotation():
@@ -108,11 +111,21 @@ class _Guesser:
         elif columns:
             self._wide(columns)
 
+    def _prefixed(self) -> list[str]:
+        """Columns such as `hyp_gpt` and `hyp_nllb`, or `gpt_output` and `nllb_output`."""
+        named = []
+        for name, role in self.named.items():
+            parts = words(name).split()
+            texts = self.profiles[name].any_text and not self.profiles[name].lists
+            if not role[0] and len(parts) > 1 and texts and {parts[0], parts[-1]} & _OUTPUT_WORDS:
+                named.append(name)
+        return named
+
     def _wide(self, columns: Sequence[str]) -> None:
         names = system_names(columns)
         for column in columns:
             self.roles[column] = f"hypothesis:{names[column]}"
-        if any(not self.named[column][1] for column in columns):
+        if any(self.named[column][0] and not self.named[column][1] for column in columns):
             self.doubts.append(f"several columns may hold system outputs ({enumerated(list(columns))})")
 
     def _annotation(self) -> bool:
@@ -162,7 +175,11 @@ class _Guesser:
         if not unknown:
             return
         if not any(role.startswith("hypothesis") for role in self.roles.values()):
-            if len(unknown) == 1:
+            if not self.grid.header and len(unknown) in (2, 3):
+                self.roles |= dict(
+                    zip(unknown, ["source", "hypothesis"] if len(unknown) == 2 else ["source", "reference", "hypothesis"])
+                )
+            elif len(unknown) == 1:
                 self.roles[unknown[0]] = "hypothesis"
             else:
                 for name in unknown:

@@ -190,7 +190,7 @@ def _merge(columns: dict[str, list[Any]], lines: list[int], file: str, findings:
                     "other-key",
                     file,
                     [lines[row] or None for row in rows],
-                    f"{{count}} records call {names[0]!r} {other!r} ({{lines}}); both were read as the same.",
+                    f"What other records call {names[0]!r} is called {other!r} in {{lines}}; both were read as the same.",
                     "Use one name.",
                 )
     return columns

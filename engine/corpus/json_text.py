@@ -62,11 +62,15 @@ def read_records(text: str, file: str, findings: Findings) -> Records:
     reader = _Reader(records)
     try:
         if text.lstrip().startswith("["):
-            _read_array(text, file, reader)
+            _read_array(text, file, reader, findings)
         elif not _is_single(text):
             _read_lines(text, file, reader, findings)
         else:
             _read_object(reader.decode(text, 1), file, records)
+    except json.JSONDecodeError as error:
+        raise _broken(error, file) from None
+    except ValueError:
+        raise refuse("not-json", file, "A number in the JSON is too long.", "Correct the number.", reader.line) from None
     except RecursionError:
         raise refuse("not-json", file, "The JSON is nested too deeply.", "Flatten it.", 1) from None
     if not records.items:
@@ -137,7 +141,7 @@ def _is_single(text: str) -> bool:
     return "\n" not in text.strip()
 
 
-def _read_array(text: str, file: str, reader: _Reader) -> None:
+def _read_array(text: str, file: str, reader: _Reader, findings: Findings) -> None:
     """An array, item by item, so that each item's line is known."""
     position = text.index("[") + 1
     line = text.count("\n", 0, position) + 1
@@ -157,12 +161,7 @@ def _read_array(text: str, file: str, reader: _Reader) -> None:
                     line,
                 )
             return
-        try:
-            value, position = reader.decode_at(text, position, line)
-        except json.JSONDecodeError as error:
-            raise _broken(error, file) from None
-        except ValueError as error:
-            raise refuse("not-json", file, f"A number cannot be read: {error}.", "Correct the number.", line) from None
+        value, position = reader.decode_at(text, position, line)
         if not isinstance(value, dict):
             raise refuse(
                 "no-records",
@@ -176,6 +175,8 @@ def _read_array(text: str, file: str, reader: _Reader) -> None:
         position = _skip(text, position)
         if text.startswith(",", position):
             position += 1
+            if text.startswith("]", _skip(text, position)):
+                findings.add("trailing-commas", file, "A comma follows the last object; it was dropped.", "Delete it.", line)
         elif not text.startswith("]", position):
             place = text.count("\n", 0, position) + 1
             raise refuse(
@@ -193,6 +194,8 @@ def _skip(text: str, position: int) -> int:
 
 
 def _broken(error: json.JSONDecodeError, file: str) -> Refused:
+    if not error.doc[error.pos :].strip():
+        return refuse("not-json", file, "The JSON is cut off.", "Restore its end.", error.doc.rstrip().count("\n") + 1)
     return refuse("not-json", file, f"This is not JSON: {error.msg} (column {error.colno}).", "Correct it there.", error.lineno)
 
 
@@ -287,7 +290,7 @@ def _read_object(value: Any, file: str, records: Records) -> None:
         records.items = [{"id": key} | item for key, item in value.items()]
     elif _is_record(value):
         records.items = [value]
-    records.lines = [0] * len(records.items)
+    records.lines = [1 if len(records.items) == 1 else 0] * len(records.items)
 
 
 def _is_record(value: Mapping[str, Any]) -> bool:

@@ -130,6 +130,6 @@ def _report_strangers(anchors: Sequence[Part], systems: Sequence[Part], findings
                 "unknown-segments",
                 part.file,
                 [part.texts[key][1] for key in strange],
-                f"System {part.name!r} has {{count}} segments that the {anchors[0].kind} lacks ({{lines}}).",
+                f"System {part.name!r} has segments that the {anchors[0].kind} lacks, in {{lines}}.",
                 "Check that the files belong together.",
             )

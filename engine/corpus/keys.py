@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.corpus.columns import Columns
 from engine.corpus.draft import Texts
-from engine.corpus.findings import Findings, refuse
+from engine.corpus.findings import Findings, listed, refuse
 from engine.corpus.grid import Grid, shown
 from engine.corpus.languages import code
 from engine.corpus.types import Languages
@@ -72,7 +72,7 @@ def _check_missing(ids: Sequence[str], grid: Grid, columns: Columns, findings: F
         raise refuse(
             "missing-ids",
             grid.file,
-            f"{len(missing):,} rows have no segment id, so they cannot be matched between systems.",
+            f"There is no segment id in {listed(missing)}, so rows cannot be matched between systems.",
             "Fill the ids in.",
             missing[0],
         )
@@ -80,7 +80,7 @@ def _check_missing(ids: Sequence[str], grid: Grid, columns: Columns, findings: F
         "missing-ids",
         grid.file,
         missing,
-        "{count} rows have no segment id ({lines}); each was read as a segment of its own.",
+        "There is no segment id in {lines}; each of these rows was read as a segment of its own.",
         "Fill the ids in.",
     )
 
@@ -108,8 +108,7 @@ def _apart(keys: Sequence[Hashable], outputs: Texts, grid: Grid, findings: Findi
         "duplicate-ids",
         grid.file,
         [grid.lines[row] for row in twice],
-        "{count} rows share their segment id with another row but not its output ({lines}); each output was read as a "
-        "segment of its own.",
+        "Rows share their segment id with another row but not its output, in {lines}; each was read as a segment of its own.",
         "Give every segment its own id, or map the column that names the system.",
     )
     return list(zip(keys, outputs))

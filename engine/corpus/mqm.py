@@ -176,8 +176,8 @@ def _agreed(places: Sequence, texts: Sequence[str], grid: Grid, findings: Findin
             "contradicting-texts",
             grid.file,
             other,
-            "{count} ratings quote another text than the other ratings of their segment ({lines}); the commonest text was "
-            "kept, and the spans of these ratings were left out.",
+            "Ratings quote another text than the others of their segment in {lines}; the commonest text was kept, and the spans "
+            "of these ratings were left out.",
             "Correct the text or the segment id.",
         )
     return agreed
@@ -218,7 +218,7 @@ def _scores(draft: Draft, column: Mapping[str, Sequence[str]], segments: Sequenc
             "critical-errors",
             grid.file,
             critical,
-            "{count} errors are Critical ({lines}); they count as Major.",
+            "Critical errors stand in {lines}; they count as Major.",
             "Nothing needs to be done.",
             "note",
         )
@@ -230,7 +230,9 @@ def _scores(draft: Draft, column: Mapping[str, Sequence[str]], segments: Sequenc
         "averaged over raters"
     )
     values = np.array([-sum(points) / len(points) for points in raters.values()]) + 0.0
-    draft.add_scores(Criterion(CRITERION, how), [segment for _, segment in raters], [system for system, _ in raters], values)
+    draft.add_scores(
+        Criterion(CRITERION, how), [segment for _, segment in raters], [system for system, _ in raters], values, grid.file
+    )
 
 
 def _spans(

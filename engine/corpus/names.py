@@ -14,7 +14,7 @@ SOURCE = (
 )
 WEAK_SOURCE = (
     "mr|input|inputs|article|article text|context|contexts|dialogue|dialog|history|prompt|query|passage|sentence|"
-    "text|satz|document text|triples|data|question|en|frage|story|input text|instruction"
+    "text|satz|document text|triples|data|question|frage|story|input text|instruction"
 )
 REFERENCE = (
     "ref|refs|reference|references|reference text|reference translation|reference sentence|human reference|human ref|"

@@ -16,7 +16,7 @@ from engine.corpus.file_names import stem
 from engine.corpus.files import Blob, from_bytes, from_folder, from_path, from_zip
 from engine.corpus.findings import Findings, Refused, refuse
 from engine.corpus.folders import Bundle, attach_scores, criterion_of, read_bundle, read_markup
-from engine.corpus.grid import Grid
+from engine.corpus.grid import Grid, promote, report_header
 from engine.corpus.guess import guess_roles
 from engine.corpus.languages import languages_from_name
 from engine.corpus.loaded import Inputs, Loaded, TablePreview
@@ -305,6 +305,9 @@ def _read_table(
     """Map a table's columns and build the corpus, where the mapping is given or certain."""
     if not len(grid):
         raise refuse("no-rows", grid.file, "The table has no rows.", "Give a table with at least one row.")
+    if columns:
+        grid = promote(grid, columns.values())
+    report_header(grid, findings)
     mqm = not columns and is_mqm(list(grid.columns))
     guess = guess_roles(grid)
     read.table = TablePreview(
@@ -317,7 +320,7 @@ def _read_table(
         findings.note(
             "unclear-columns",
             grid.file,
-            f"The columns are not certain: {guess.reason}.",
+            f"The columns are not certain: {guess.reason.rstrip('?')}.",
             "Say which column is what (--columns ROLE=COLUMN,…).",
         )
         return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.corpus.decode import decode
+from engine.corpus.decode import decode, report_lone_returns
 from engine.corpus.delimited import read_delimited
 from engine.corpus.files import Blob, is_zip, zip_names
-from engine.corpus.findings import Findings, refuse
+from engine.corpus.findings import Findings, Refused, refuse
 from engine.corpus.grid import Grid
 from engine.corpus.json_records import read_json
 from engine.corpus.json_text import looks_like_json
@@ -65,12 +65,23 @@ def recognise(blob: Blob, findings: Findings) -> Piece:
     if looks_like_xml(text):
         return Piece(file, xml=text)
     if looks_like_json(text, file):
+        report_lone_returns(text, file, findings)
         return Piece(file, grid=read_json(text, file, findings))
     scores = recognise_scores(text, file, findings)
     if scores is not None:
         return Piece(file, scores=scores)
-    grid = read_delimited(text, file, findings)
-    return Piece(file, grid=grid) if grid is not None else Piece(file, text=text)
+    tables = Findings()
+    try:
+        grid = read_delimited(text, file, tables)
+    except Refused:
+        report_lone_returns(text, file, findings)
+        findings.extend(tables.done())
+        raise
+    if grid is None:
+        return Piece(file, text=text)
+    report_lone_returns(text, file, findings)
+    findings.extend(tables.done())
+    return Piece(file, grid=grid)
 
 
 def _zip(data: bytes, file: str, findings: Findings) -> Piece:

@@ -10,9 +10,10 @@ import numpy as np
 
 from engine.corpus.columns import Columns, ScoreColumn
 from engine.corpus.draft import Draft, Origin, Texts
-from engine.corpus.findings import Findings, enumerated, refuse
+from engine.corpus.findings import Findings, enumerated, listed, refuse
 from engine.corpus.grid import Grid, number, shown, uses_comma
 from engine.corpus.keys import pair_of, segment_keys
+from engine.corpus.names import role_of, words
 from engine.corpus.plain import missing_where_blank
 from engine.corpus.types import Criterion, Languages
 
@@ -40,6 +41,7 @@ def build(grid: Grid, columns: Columns, name: str, languages: Languages, finding
             f"Columns that were not used: {enumerated(unused, shown=12)}.",
             "Map them where they are needed (--columns).",
         )
+    report_wordy_scores(grid, columns, findings)
     grid, pair = _one_pair(grid, columns, languages, findings)
     wide = len(columns.hypotheses) > 1 or (columns.hypotheses and "" not in columns.hypotheses)
     if wide and columns.system:
@@ -88,18 +90,34 @@ def scores_of(grid: Grid, score: ScoreColumn, findings: Findings) -> np.ndarray:
             "non-numeric-scores",
             grid.file,
             [grid.lines[row] for row in wrong],
-            f"{{count}} cells of column {score.column!r} are not numbers ({examples}; {{lines}}); they count as missing.",
+            f"Column {score.column!r} holds what is no number ({examples}) in {{lines}}; it counts as missing.",
             "Correct them, or leave them empty.",
         )
     array = np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
     return array * score.sign + 0.0
 
 
-def provenance(grid: Grid, score: ScoreColumn, ratings: int = 1) -> str:
-    """How the numbers of a score column came about, in words."""
-    how = "negated, because lower is better there" if score.sign < 0 else "as given; higher is taken as better"
+def provenance(grid: Grid, scores: Sequence[ScoreColumn], ratings: int = 1) -> str:
+    """How the numbers of the columns of one criterion came about, in words."""
+    how = "negated, because lower is better there" if scores[0].sign < 0 else "as given; higher is taken as better"
     mean = f"; mean of up to {ratings} ratings per output" if ratings > 1 else ""
-    return f"column {score.column!r} of {grid.file}, {how}{mean}"
+    columns = enumerated([repr(score.column) for score in scores], shown=20)
+    return f"{'column' if len(scores) == 1 else 'columns'} {columns} of {grid.file}, {how}{mean}"
+
+
+def report_wordy_scores(grid: Grid, columns: Columns, findings: Findings) -> None:
+    """Report columns that are called scores but hold words; they are not used."""
+    for name, cells in grid.columns.items():
+        filled = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+        role = role_of(name)
+        if name in columns.used or not filled or role is None or role[0] != "score" or words(name) == "note":
+            continue
+        wordy = [row for row, cell in enumerate(cells) if isinstance(cell, str) and number(cell, True) is None]
+        if wordy:
+            message = (
+                f"Column {name!r} is called a score, but holds no numbers ({shown(cells[wordy[0]])[:40]!r}); it was not used."
+            )
+            findings.add("non-numeric-scores", grid.file, message, "Write numbers.", grid.lines[wordy[0]] or None)
 
 
 def _text(cell: Any) -> str | None:
@@ -173,9 +191,10 @@ def _wide(grid: Grid, columns: Columns, name: str, findings: Findings) -> Draft:
                 _first(grid),
             )
         system = score.system if score.system is not None else next(iter(draft.systems))
-        draft.add_scores(
-            Criterion(score.criterion, provenance(grid, score)), range(size), [system] * size, scores_of(grid, score, findings)
+        criterion = Criterion(
+            score.criterion, provenance(grid, [same for same in columns.scores if same.criterion == score.criterion])
         )
+        draft.add_scores(criterion, range(size), [system] * size, scores_of(grid, score, findings), grid.file)
     return draft
 
 
@@ -183,7 +202,7 @@ def _report_ids(ids: Sequence[str], grid: Grid, findings: Findings) -> None:
     """Report ids that are missing or occur twice, where each row is a segment all the same."""
     missing = [grid.lines[row] for row, text in enumerate(ids) if not text]
     if missing:
-        findings.lines("missing-ids", grid.file, missing, "{count} rows have no segment id ({lines}).", "Fill the ids in.")
+        findings.lines("missing-ids", grid.file, missing, "There is no segment id in {lines}.", "Fill the ids in.")
     counts = Counter(filter(None, ids))
     twice = [row for row, text in enumerate(ids) if counts[text] > 1]
     if twice:
@@ -191,7 +210,7 @@ def _report_ids(ids: Sequence[str], grid: Grid, findings: Findings) -> None:
             "duplicate-ids",
             grid.file,
             [grid.lines[row] for row in twice],
-            "{count} rows share their segment id with another row ({lines}); each was read as a segment of its own.",
+            "Rows share their segment id with another row in {lines}; each was read as a segment of its own.",
             "Give every segment its own id.",
         )
 
@@ -248,7 +267,7 @@ def _systems(grid: Grid, columns: Columns) -> tuple[np.ndarray, list[str]]:
         raise refuse(
             "missing-systems",
             grid.file,
-            f"{len(missing):,} rows do not name their system.",
+            f"The system is not named in {listed(missing)}.",
             "Fill the system names in.",
             missing[0],
         )
@@ -293,7 +312,7 @@ def _places(
         "repeated-rows",
         grid.file,
         [grid.lines[row] for row in repeated.tolist()],
-        "{count} rows repeat a system and segment ({lines}); they were read as further ratings, and ratings are averaged.",
+        "Rows repeat a system and segment in {lines}; they were read as further ratings, and ratings are averaged.",
         "Delete the rows where they are copies.",
     )
     return places
@@ -318,6 +337,5 @@ def _long_scores(
         rated = np.flatnonzero(counts)
         means = np.where(counts[rated] == 1, sums[rated], sums[rated] / np.maximum(counts[rated], 1))
         names = np.array(systems, dtype=object)[rated % len(systems)]
-        draft.add_scores(
-            Criterion(score.criterion, provenance(grid, score, int(counts.max(initial=1)))), rated // len(systems), names, means
-        )
+        criterion = Criterion(score.criterion, provenance(grid, [score], int(counts.max(initial=1))))
+        draft.add_scores(criterion, rated // len(systems), names, means, grid.file)

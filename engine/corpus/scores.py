@@ -107,13 +107,15 @@ def attach(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Find
     Refused : the counts do not fit, or it cannot be told whose scores they are.
     """
     if scores.whole_systems and scores.systems is not None:
-        draft.add_scores(criterion, [SYSTEM_LEVEL] * len(scores.values), scores.systems, scores.values)
+        draft.add_scores(criterion, [SYSTEM_LEVEL] * len(scores.values), scores.systems, scores.values, scores.file)
     elif scores.systems is None:
         _attach_lines(draft, scores, criterion)
     else:
         segments = _by_key(draft, scores, findings) if scores.keys is not None else _by_order(draft, scores)
         kept = segments >= 0
-        draft.add_scores(criterion, segments[kept], np.array(scores.systems, dtype=object)[kept], scores.values[kept])
+        draft.add_scores(
+            criterion, segments[kept], np.array(scores.systems, dtype=object)[kept], scores.values[kept], scores.file
+        )
     _drop_unknown(draft, scores.file, findings)
 
 
@@ -175,7 +177,7 @@ def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Fi
             "non-numeric-scores",
             file,
             wrong,
-            "{count} scores are not numbers ({lines}); they count as missing.",
+            "What is no number stands in {lines}; it counts as missing.",
             "Correct them, or leave them empty.",
         )
     return np.array([float("nan") if value is None else value for value in values], dtype=np.float64) + 0.0
@@ -215,7 +217,7 @@ def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion) -> None
             "Give one line per segment; an empty line is a missing score.",
             min(count, draft.size) + 1,
         )
-    draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values)
+    draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values, scores.file)
 
 
 def _by_order(draft: Draft, scores: ScoreFile) -> np.ndarray:
@@ -254,7 +256,7 @@ def _by_key(draft: Draft, scores: ScoreFile, findings: Findings) -> np.ndarray:
             "unknown-segments",
             scores.file,
             [scores.lines[row] for row in strange.tolist()],
-            "{count} scores are for segments that are not here ({lines}); they were left out.",
+            "Scores of segments that are not here stand in {lines}; they were left out.",
             "Add the segments, or correct the ids.",
         )
     return segments

@@ -48,7 +48,7 @@ def spans_of(tags: Lines, texts: Sequence[str | None], system: str, side: str, f
             "tag-mismatch",
             tags.file,
             wrong,
-            "{count} lines do not have one tag per word ({lines}); their tags were left out.",
+            "Tags and words differ in number in {lines}; these tags were left out.",
             "Give the tokenised text that was tagged.",
         )
     return spans
