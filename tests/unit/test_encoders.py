@@ -66,7 +66,7 @@ def test_default_encoder_follows_the_target_language(languages: tuple, expected:
 
 
 def test_best_layers(folders: dict[str, Path]) -> None:
-    assert encoders.choose_layer(encoders.locate(encoders.MINILM)) == 5
+    assert encoders.choose_layer(encoders.locate(encoders.MINILM)) == 6
     assert encoders.choose_layer(encoders.locate(str(folders["bert"]))) == 2  # three quarters of 3
     with pytest.raises(InputError, match="layers 0 to 3"):
         encoders.choose_layer(encoders.locate(str(folders["bert"])), 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.metrics.encoders.locate import E5, MINILM, Checkpoint
 
-MEASURED = {MINILM: 5, E5: 9}
+MEASURED = {MINILM: 6, E5: 9}
 
 PUBLISHED = {
     "bert-base-uncased": 9,

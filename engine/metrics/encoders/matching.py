@@ -25,17 +25,21 @@ def best_matches(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarra
     -------
     (float32[n_1 + … + n_k], each variant's tokens against the partner; float32[k, m], the partner's tokens against each variant).
     """
+    if len(partner) * sum(map(len, variants)) > _CELLS:
+        return _in_portions(partner, variants)
+    return _at_once(partner, variants)
+
+
+def _at_once(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarray, np.ndarray]:
+    """One product, then maxima by row and by stretch of rows."""
     import torch
 
-    lengths = [len(variant) for variant in variants]
-    if len(partner) * sum(lengths) > _CELLS:
-        return _in_portions(partner, variants)
     stacked = variants[0] if len(variants) == 1 else torch.cat(list(variants))
     similarity = stacked @ partner.t()
     forward = similarity.max(dim=1).values.cpu().numpy()
     if len(variants) == 1:
         return forward, similarity.max(dim=0).values.cpu().numpy()[None]
-    starts = np.concatenate([[0], np.cumsum(lengths[:-1])])
+    starts = np.concatenate([[0], np.cumsum([len(variant) for variant in variants[:-1]])])
     return forward, np.maximum.reduceat(similarity.cpu().numpy(), starts, axis=0)
 
 
@@ -48,7 +52,7 @@ def _in_portions(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarra
 
     def flush() -> None:
         if waiting:
-            found = best_matches(partner, waiting)
+            found = _at_once(partner, waiting)
             forward.append(found[0])
             backward.append(found[1])
             waiting.clear()
@@ -56,7 +60,7 @@ def _in_portions(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarra
     for variant in variants:
         if len(variant) > step:
             flush()
-            pieces = [best_matches(partner, [piece]) for piece in variant.split(step)]
+            pieces = [_at_once(partner, [piece]) for piece in variant.split(step)]
             forward.extend(piece[0] for piece in pieces)
             backward.append(np.max([piece[1] for piece in pieces], axis=0))
             continue
