@@ -1,7 +1,8 @@
 """Compiled loops of the p/w grid: power means by a running product, and rank correlations from one sort per cell.
 
 Importing this file loads numba; import it inside functions. Every kernel releases the interpreter lock and uses no threads
-of its own, so it may be called from any number of threads at once.
+of its own, so it may be called from any number of threads at once. Plain loops stand where numpy has a function: those cost
+numba seconds to compile.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import numpy as np
 from numba import njit
 
 RESTART = 64  # steps of the running product after which the powers are taken afresh, so that rounding does not pile up
+kernel = njit(cache=True, nogil=True)
+kernel_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]  # called from kernels only
+
 CONSTANT_SCORE = 1  # reason code: see engine.boost.grid.REASONS
 _POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(300)])
 _POWERS_BELOW = np.array([float(f"1e{k}") for k in range(-12, 11)])
 _DECIMAL_EXPONENT = np.array([math.floor((k - 1023) * math.log10(2.0)) for k in range(2048)], dtype=np.int64)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp"})
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "arcp"})  # type: ignore[call-overload]
 def _next_power(powers, ratios):
     """Multiply in place; the sum of the products."""
     total = 0.0
@@ -28,7 +32,7 @@ def _next_power(powers, ratios):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _half_grid(logs, extreme, sign, first, last, per_unit, means, start, stride, anchors):
     """Power means for p = sign · k / per_unit, k = first … last, of one segment, written outwards from zero.
 
@@ -56,7 +60,7 @@ def _half_grid(logs, extreme, sign, first, last, per_unit, means, start, stride,
     return collapsed_from
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grid_means(logs, offsets, begin, end, low, high, per_unit, floor, ceiling, means, below, above):
     """Power means of segments `begin … end` for p = k / per_unit, k = low … high.
 
@@ -73,20 +77,25 @@ def grid_means(logs, offsets, begin, end, low, high, per_unit, floor, ceiling, m
         n = len(words)
         below[s] = -np.inf
         above[s] = np.inf
-        if n == 0 or np.isnan(words).any():
-            means[:, s] = np.nan
-            continue
-        smallest = words.min()
-        largest = words.max()
+        smallest = np.inf
+        largest = -np.inf
+        total = 0.0
         at_floor = 0
         at_ceiling = 0
         for i in range(n):
+            smallest = min(smallest, words[i])
+            largest = max(largest, words[i])
+            total += words[i]
             if words[i] <= floor:
                 at_floor += 1
             if words[i] >= ceiling:
                 at_ceiling += 1
+        if n == 0 or np.isnan(total):
+            for k in range(len(column)):
+                means[k, s] = np.nan
+            continue
         if low <= 0 <= high:
-            column[-low] = math.exp(words.mean())
+            column[-low] = math.exp(total / n)
         if high >= 1:
             first = max(low, 1)
             k = _half_grid(words, largest, 1.0, first, high, per_unit, column, first - low, 1, at_ceiling)
@@ -99,10 +108,11 @@ def grid_means(logs, offsets, begin, end, low, high, per_unit, floor, ceiling, m
                 below[s] = -k / per_unit
         if at_floor == n or at_ceiling == n:
             below[s] = np.inf
-        means[:, s] = column
+        for k in range(len(column)):
+            means[k, s] = column[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def round_digits(x):
     """`x` rounded to 10 significant decimal digits."""
     size = abs(x)
@@ -121,7 +131,7 @@ def round_digits(x):
     return np.rint(x / scale) * scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_all(values):
     """`round_digits` of every value of a vector."""
     rounded = np.empty(len(values))
@@ -130,7 +140,7 @@ def round_all(values):
     return rounded
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _combine(scores, aggregates, w, combined):
     """w · score + (1 - w) · aggregate, made comparable as if rounded to 10 significant digits.
 
@@ -153,7 +163,7 @@ def _combine(scores, aggregates, w, combined):
         combined[i] = round_digits(combined[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _sort_from_last(order, keys, scores, human):
     """Sort by `scores` starting from the order of the neighbouring cell; from scratch when that costs more.
 
@@ -183,14 +193,40 @@ def _sort_from_last(order, keys, scores, human):
         order[i + 1] = item
         budget -= j - i
         if budget < 0:
-            order[:] = np.argsort(scores)
-            for k in range(n):
-                keys[k] = scores[order[k]]
-            return 0, True
+            _sort_afresh(order, keys, scores)
+            return np.int64(0), True
     return 2 * change, False
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
+def _sort_afresh(order, keys, scores):
+    """Merge sort; `keys` become the scores in ascending order."""
+    n = len(order)
+    source = order.copy()
+    target = order
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle = min(start + width, n)
+            end = min(start + 2 * width, n)
+            i = start
+            j = middle
+            for k in range(start, end):
+                if j >= end or (i < middle and scores[source[i]] <= scores[source[j]]):
+                    target[k] = source[i]
+                    i += 1
+                else:
+                    target[k] = source[j]
+                    j += 1
+        source, target = target, source
+        width *= 2
+    for k in range(n):
+        keys[k] = scores[source[k]]
+    for k in range(n):
+        order[k] = source[k]
+
+
+@kernel_part
 def _order_balance(order, human, counts, tree):
     """Pairs in which the later item has the higher human rank, less those in which it has the lower one.
 
@@ -205,9 +241,10 @@ def _order_balance(order, human, counts, tree):
                 before = human[order[i]]
                 balance += np.int64(before < rank) - np.int64(before > rank)
         return balance
-    counts[:] = 0
-    tree[:] = 0
     size = len(counts)
+    for i in range(size):
+        counts[i] = 0
+        tree[i + 1] = 0
     for j in range(n):
         rank = human[order[j]]
         lower = 0
@@ -224,7 +261,7 @@ def _order_balance(order, human, counts, tree):
     return balance
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _tie_balance(order, keys, human, counts, tree):
     """The part of `_order_balance` that lies within runs of equal scores, and the number of pairs there."""
     n = len(order)
@@ -242,7 +279,7 @@ def _tie_balance(order, keys, human, counts, tree):
     return balance, pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _spearman(order, keys, centred, spread):
     """Pearson's correlation of average ranks; `centred` are the human ranks less their mean, `spread` their square sum."""
     n = len(order)
@@ -262,7 +299,7 @@ def _spearman(order, keys, centred, spread):
     return product / math.sqrt(square) / math.sqrt(spread)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_surface(scores, aggregates, weights, dense, centred, kendall, result, reasons):
     """Rank correlation of w · score + (1 - w) · aggregate with human scores, for every row of aggregates and every w.
 
@@ -274,17 +311,22 @@ def rank_surface(scores, aggregates, weights, dense, centred, kendall, result, r
     result, reasons : float64[P, W] and int8[P, W], filled; NaN with a reason where all combined scores are equal.
     """
     n = len(scores)
-    counts = np.zeros(dense.max() + 1, np.int32)
-    tree = np.zeros(len(counts) + 1, np.int32)
     pairs = n * (n - 1) // 2
-    spread = (centred * centred).sum()
+    highest = 0
+    spread = 0.0
+    for i in range(n):
+        highest = max(highest, dense[i])
+        spread += centred[i] * centred[i]
+    counts = np.zeros(highest + 1, np.int32)
+    tree = np.zeros(highest + 2, np.int32)
     human_pairs = pairs
-    for rank in dense:
-        human_pairs -= counts[rank]
-        counts[rank] += 1
+    for i in range(n):
+        human_pairs -= counts[dense[i]]
+        counts[dense[i]] += 1
     combined = np.empty(n)
     keys = np.empty(n)
-    order = np.argsort(scores)
+    order = np.arange(n)
+    _sort_afresh(order, keys, scores)
     balance = _order_balance(order, dense, counts, tree)  # of the order as it stands, ties included
     for k in range(len(weights)):
         w = weights[k]
