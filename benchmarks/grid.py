@@ -37,14 +37,15 @@ def grid(full: bool) -> None:
     """600 x 6 cells for 7 groups of 1000 segments, every coefficient."""
     groups = [_explained(seed, SEGMENTS) for seed in range(GROUPS)]
     _warm_up()
+    cpu = time.process_time()
     means_time, means = _timed(lambda: [power_means(importances).means for _, importances, _ in groups])
     items = [Items(str(k), scores, found, human) for k, ((scores, _, human), found) in enumerate(zip(groups, means))]
     own = {name: _timed(lambda name=name: surfaces(items, name)) for name in COEFFICIENTS}
+    cpu = time.process_time() - cpu
     total = means_time + sum(seconds for seconds, _ in own.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"grid, {GROUPS} groups x {SEGMENTS} segments x {len(P_GRID)} x {len(W_GRID)}: {total:.2f} s in all, peak {peak:.0f} MiB"
-    )
+    print(f"grid, {GROUPS} groups x {SEGMENTS} segments x {len(P_GRID)} x {len(W_GRID)}, all three coefficients:")
+    print(f"  {total:.2f} s ({cpu:.2f} s of processor time), peak {peak:.0f} MiB")
     exponents = range(len(P_GRID)) if full else range(0, len(P_GRID), 40)
     few = items if full else items[:1]
     share = len(P_GRID) * GROUPS / (len(exponents) * len(few))
