@@ -23,11 +23,13 @@ _LOG_OF_ZERO = -9999999999.0  # sacreBLEU's floor: the score becomes 0
 class Options:
     """Options of BLEU."""
 
-    tokenize: str = option("auto", "Tokenizer; auto takes sacreBLEU's choice for the target language", choices=("auto", *TOKENIZERS))
+    tokenize: str = option(
+        "auto", "Tokenizer; auto takes sacreBLEU's choice for the target language", choices=("auto", *TOKENIZERS)
+    )
     lowercase: bool = option(False, "Ignore case")
     smooth_method: str = option("exp", "Smoothing of orders without a match", choices=tuple(SMOOTHING_VALUES), label="Smoothing")
     smooth_value: float | None = option(
-        None, "Value for floor (0.1 where not given) and add-k (1 where not given)", low=0.0, advanced=True, label="Smoothing value"
+        None, "Value of floor (not given: 0.1) and of add-k (not given: 1)", low=0.0, advanced=True, label="Smoothing value"
     )
     max_ngram_order: int = option(4, "The longest n-gram", low=1, high=16, advanced=True, label="Longest n-gram")
     effective_order: bool = option(
@@ -46,8 +48,9 @@ def _spec(name: str, options: Options, tokens: Tokenizer) -> MetricSpec:
     method, value = options.smooth_method, _smoothing_value(options)
     counted = {"case": "lc" if options.lowercase else "mixed", "tok": tokens.signature}
     if options.max_ngram_order != 4:
-        counted["order"] = options.max_ngram_order
-    reduced = {"eff": False, "segments-eff": options.effective_order, "smooth": method if value is None else f"{method}[{value:g}]"}
+        counted["order"] = str(options.max_ngram_order)
+    smoothing = method if value is None else f"{method}[{value:g}]"
+    reduced = {"eff": False, "segments-eff": options.effective_order, "smooth": smoothing}
     return MetricSpec(
         id=metric_id(name, options),
         name="BLEU" if options.max_ngram_order == 4 else f"BLEU-{options.max_ngram_order}",
@@ -56,7 +59,7 @@ def _spec(name: str, options: Options, tokens: Tokenizer) -> MetricSpec:
         higher_is_better=True,
         range=(0.0, 100.0),
         signature=signature("BLEU", "sacrebleu", **counted, **reduced),
-        statistics_key=signature("BLEU-statistics", "sacrebleu", **{"order": options.max_ngram_order, **counted}),
+        statistics_key=signature("BLEU-statistics", "sacrebleu", **counted),
     )
 
 
@@ -69,8 +72,8 @@ def _smoothing_value(options: Options) -> float | None:
 class Bleu:
     """BLEU as a `Metric`.
 
-    Its statistics are sacreBLEU's, float64[n, 2 + 2 · order]: hypothesis length, closest reference length, matches by order, n-grams
-    of the hypothesis by order. Scores are in 0 … 100.
+    Its statistics are sacreBLEU's, float64[n, 2 + 2 · order]: hypothesis length, closest reference length, matches by order,
+    n-grams of the hypothesis by order. Scores are in 0 … 100.
     """
 
     spec: MetricSpec
@@ -107,7 +110,9 @@ class Bleu:
         return bleu_scores(sums, self.options.smooth_method, value, effective_order)
 
 
-def bleu_scores(sums: np.ndarray, smooth_method: str = "exp", smooth_value: float | None = None, effective_order: bool = False):
+def bleu_scores(
+    sums: np.ndarray, smooth_method: str = "exp", smooth_value: float | None = None, effective_order: bool = False
+) -> np.ndarray:
     """BLEU of each row of statistics or of sums of statistics, smoothed as sacreBLEU does.
 
     Parameters
@@ -125,10 +130,11 @@ def bleu_scores(sums: np.ndarray, smooth_method: str = "exp", smooth_value: floa
     order = (sums.shape[1] - 2) // 2
     lengths, reference_lengths = sums[:, 0], sums[:, 1]
     matches, totals = sums[:, 2 : 2 + order].copy(), sums[:, 2 + order :].copy()
+    value = 0.0 if smooth_value is None else smooth_value
     undefined, matched = np.isnan(sums).any(axis=1), (matches > 0).any(axis=1)
     if smooth_method == "add-k":
-        matches[:, 1:] += smooth_value
-        totals[:, 1:] += smooth_value
+        matches[:, 1:] += value
+        totals[:, 1:] += value
     reached = np.logical_and.accumulate(totals > 0, axis=1)  # orders after the first one without n-grams do not count
     with np.errstate(divide="ignore", invalid="ignore"):
         precisions = np.where(reached & (matches > 0), 100.0 * matches / totals, 0.0)
@@ -136,7 +142,7 @@ def bleu_scores(sums: np.ndarray, smooth_method: str = "exp", smooth_value: floa
         if smooth_method == "exp":
             precisions = np.where(missed, 100.0 / (2.0 ** np.cumsum(missed, axis=1) * totals), precisions)
         elif smooth_method == "floor":
-            precisions = np.where(missed, 100.0 * smooth_value / totals, precisions)
+            precisions = np.where(missed, 100.0 * value / totals, precisions)
         logs = np.where(precisions > 0, np.log(precisions), _LOG_OF_ZERO)
         orders = np.maximum(reached.sum(axis=1), 1) if effective_order else np.full(len(sums), order)
         logs = np.where(np.arange(order) < orders[:, None], logs, 0.0)

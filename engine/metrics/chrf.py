@@ -20,7 +20,9 @@ _EPSILON = 1e-16  # what chrF++'s own program takes for a missing precision or r
 class Options:
     """Options of chrF and chrF++."""
 
-    word_order: int | None = option(None, "The longest word n-gram; not given: 0 for chrF, 2 for chrF++", low=0, high=4, advanced=True)
+    word_order: int | None = option(
+        None, "The longest word n-gram; not given: 0 for chrF, 2 for chrF++", low=0, high=4, advanced=True
+    )
     char_order: int = option(6, "The longest character n-gram", low=1, high=16, advanced=True, label="Character order")
     beta: int = option(2, "How many times recall counts more than precision", low=0, high=10)
     lowercase: bool = option(False, "Ignore case")
@@ -55,8 +57,8 @@ def make(name: str, options: Options, languages: Languages) -> Metric:
 class Chrf:
     """chrF as a `Metric`.
 
-    Its statistics are sacreBLEU's, float64[n, 3 · (character order + word order)]: for each order the n-grams of the hypothesis, of
-    the reference, and matched; of several references the one with the highest score counts. Scores are in 0 … 100.
+    Its statistics are sacreBLEU's, float64[n, 3 · (character order + word order)]: for each order the n-grams of the hypothesis,
+    of the reference, and matched; of several references the one with the highest score counts. Scores are in 0 … 100.
     """
 
     spec: MetricSpec
@@ -118,8 +120,8 @@ def chrf_scores(sums: np.ndarray, beta: int = 2, eps_smoothing: bool = False) ->
     ----------
     sums : float64[n, 3 · orders], the layout of `Chrf`.
     beta : how many times recall counts more than precision.
-    eps_smoothing : the mean of the orders' F scores (as chrF++'s own program) instead of the F score of the mean precision and recall
-        over the orders that both sides have.
+    eps_smoothing : the mean of the orders' F scores (as chrF++'s own program) instead of the F score of the mean precision and
+        the mean recall over the orders that both sides have.
 
     Returns
     -------

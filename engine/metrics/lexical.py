@@ -78,7 +78,7 @@ class SinglePairs:
     rows: np.ndarray
 
     def best(self, scores: np.ndarray) -> np.ndarray:
-        """Per pair the single pair with the highest of `scores` (float64[n_single]), the first one among equals: int64[n_pairs]."""
+        """Per pair the single pair with the highest of `scores` float64[n_single], the first among equals: int64[n_pairs]."""
         chosen = self.rows[:, 0].copy()
         for column in self.rows.T[1:]:
             better = (column >= 0) & (scores[column] > scores[chosen])
@@ -94,6 +94,8 @@ def plan(segments: Sequence[Segment]) -> Plan:
     hypothesis = np.empty(len(segments), np.int64)
     group = np.empty(len(segments), np.int64)
     for row, (_, texts, output) in enumerate(segments):
+        if output is None or not texts:
+            raise ValueError(f"segment {row} lacks a hypothesis or a reference; ask `unscorable` before scoring")
         hypothesis[row] = hypotheses.setdefault(output, len(hypotheses))
         group[row] = groups.setdefault(texts, len(groups))
     members = [references.setdefault(text, len(references)) for text in chain.from_iterable(groups)]

@@ -18,10 +18,11 @@ VALUES = ("f1", "precision", "recall")
 
 _LATIN_WORD = re.compile(r"[a-z0-9]+")
 
-OTHER_SCRIPTS = frozenset(
-    "ab am ar as av ba be bg bn bo ce chr ckb cv dv dz el fa gu he hi hy ii iu ja ka kk km kn ko kv ky lo mk ml mn mr my ne "
-    "or os pa ps ru sa sd si sr ta te tg th ti tt ug uk ur yi yue zh".split()
-)
+_OTHER_SCRIPTS = """
+    ab am ar as av ba be bg bn bo ce chr ckb cv dv dz el fa gu he hi hy ii iu ja ka kk km kn ko kv ky lo mk ml mn mr my ne or os
+    pa ps ru sa sd si sr ta te tg th ti tt ug uk ur yi yue zh
+"""
+OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
 """Languages (ISO 639) that are mostly written in another script than the Latin one: rouge-score would drop their words."""
 
 
@@ -33,8 +34,8 @@ class Options:
     use_stemmer: bool = option(False, "Compare word stems (Porter), not words")
     tokenizer: str = option(
         "auto",
-        "rouge: words of a–z and 0–9, as rouge-score has them; unicode: words of every script; auto: unicode for target languages "
-        "that are not written in Latin letters",
+        "rouge: words of a–z and 0–9, as rouge-score has them; unicode: words of every script; auto: unicode for target "
+        "languages that are not written in Latin letters",
         choices=("auto", "rouge", "unicode"),
         advanced=True,
     )
@@ -57,15 +58,16 @@ def make(name: str, options: Options, languages: Languages) -> Metric:
         signature=signature(f"ROUGE-{kind.upper()}", "rouge-score", value=options.value, corpus="mean", **counted),
         statistics_key=signature(f"ROUGE-{kind.upper()}-statistics", "rouge-score", **counted),
     )
-    return Rouge(spec, 0 if kind == "l" else int(kind), options.value, _words(tokens), _stemmer() if options.use_stemmer else None)
+    stem = _stemmer() if options.use_stemmer else None
+    return Rouge(spec, 0 if kind == "l" else int(kind), options.value, _words(tokens), stem)
 
 
 class Rouge(MeanMetric):
     """ROUGE as a `Metric`.
 
-    Its statistics are float64[n, 3]: matches (n-grams, or the length of the longest common subsequence), n-grams of the hypothesis,
-    n-grams of the reference; of several references the one with the highest F1 counts, whichever value is asked for (rouge-score's
-    rule). Scores are in 0 … 1; the score of a corpus is the mean of its segments'.
+    Its statistics are float64[n, 3]: matches (n-grams, or the length of the longest common subsequence), n-grams of the
+    hypothesis, n-grams of the reference; of several references the one with the highest F1 counts, whichever value is asked for
+    (rouge-score's rule). Scores are in 0 … 1; the score of a corpus is the mean of its segments'.
     """
 
     def __init__(
@@ -106,7 +108,7 @@ class Rouge(MeanMetric):
 
 
 def rouge_scores(statistics: np.ndarray, value: str) -> np.ndarray:
-    """Precision, recall or F1 of each row of statistics (float64[n, 3], the layout of `Rouge`): float64[n]; NaN where a row is NaN."""
+    """Precision, recall or F1 of each row of statistics (float64[n, 3] as `Rouge` has them): float64[n], NaN where a row is."""
     matches, ours, theirs = statistics.T
     precision, recall = matches / np.maximum(ours, 1), matches / np.maximum(theirs, 1)
     if value != "f1":

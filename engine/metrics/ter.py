@@ -12,6 +12,8 @@ from engine.metrics.base import Metric, MetricSpec, metric_id, weighted_sums
 from engine.metrics.lexical import Plan, SinglePairs, plan, signature, single_pairs, token_ids
 from engine.options import option
 
+Splitter = Callable[[str], list[str]]
+
 _ASIAN = ("zh", "yue", "ja")  # targets whose text Tercom's Asian rules cut into words
 
 
@@ -53,17 +55,21 @@ def make(name: str, options: Options, languages: Languages) -> Metric:
         signature=signature("TER", "sacrebleu", **facts),
         batch_size=1024,
     )
-    return Ter(spec, _words(normalized, options.no_punct, asian, options.case_sensitive))
+    return Ter(spec, *_splitters(normalized, options.no_punct, asian, options.case_sensitive))
 
 
-def _words(normalized: bool, no_punct: bool, asian: bool, case_sensitive: bool) -> Callable[[str], list[str]]:
-    """Text → words, as sacreBLEU's Tercom tokenizer gives them."""
+def _splitters(normalized: bool, no_punct: bool, asian: bool, case_sensitive: bool) -> tuple[Splitter, Splitter]:
+    """How sacreBLEU's Tercom tokenizer splits a hypothesis, and how it splits a reference.
+
+    sacreBLEU tokenizes references twice. It shows only where the rules find something new in their own result: `&amp;lt;`.
+    """
     if not normalized and not no_punct:
-        return str.split if case_sensitive else lambda text: text.lower().split()
+        words = str.split if case_sensitive else lambda text: text.lower().split()
+        return words, words
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
     tokenize = TercomTokenizer(normalized, no_punct, asian, case_sensitive)
-    return lambda text: tokenize(text.rstrip()).split()
+    return lambda text: tokenize(text.rstrip()).split(), lambda text: tokenize(tokenize(text.rstrip())).split()
 
 
 @dataclass(frozen=True)
@@ -73,19 +79,22 @@ class Ter:
     Its statistics are sacreBLEU's, float64[n, 2]: edits against the reference that needs fewest, mean length of the references in
     words. Scores are edits per 100 words of reference, 0 or more; lower is better.
 
-    Long texts are searched like short ones: two texts of 100,000 characters take seconds, where a search in Python takes hours.
+    Long texts are searched like short ones, without a limit on their length: a pair of texts of 100,000 characters takes well
+    under a second, where the same search in Python takes a minute for a twentieth of it.
     """
 
     spec: MetricSpec
-    words: Callable[[str], list[str]]
+    split_hypothesis: Splitter
+    split_reference: Splitter
 
     def statistics(self, segments: Sequence[Segment]) -> np.ndarray:
         from engine.metrics.kernels.edits import translation_edits
 
         planned = plan(segments)
         pairs = single_pairs(planned)
-        tokens = token_ids([self.words(text) for text in planned.texts])
-        hypotheses, references = tokens.split(len(planned.hypotheses))
+        words = [self.split_hypothesis(text) for text in planned.hypotheses]
+        words += [self.split_reference(text) for text in planned.references]
+        hypotheses, references = token_ids(words).split(len(planned.hypotheses))
         edits = translation_edits(
             hypotheses.ids, hypotheses.offsets, references.ids, references.offsets, pairs.hypothesis, pairs.reference
         )

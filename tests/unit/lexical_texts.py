@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from engine.corpus.types import Segment
 
-HAZARDS = (
+_HAZARDS = (
     "the The cat cats sat on mat 1,000 1.5 .5 5. 3-4 - -- well-known ... ?! (so) 'tis it's \"quote\" $5 £ € a.b.c u.s. "
-    "<skipped> <skip<skipped>ped> &amp; &amp;lt; &quot;x&quot; &lt;b&gt; &am<skipped>p; ΣΑΣ Σ. İi ß ﬁ straße naïve 今日は 良い天気。 中文，测试 "
-    "日本語テキスト สวัสดี नमस्ते العربية 👩‍👩‍👧 \U0001d400 \ud800 \x00 \x01 ，。 １２．５ ۱۲۳"
-).split(" ")
+    "<skipped> <skip<skipped>ped> &amp; &amp;lt; &quot;x&quot; &lt;b&gt; &am<skipped>p; ΣΑΣ Σ. İi ß ﬁ straße naïve "
+    "今日は 良い天気。 中文，测试 日本語テキスト สวัสดี नमस्ते العربية 👩‍👩‍👧 \U0001d400 \ud800 \x00 \x01 ，。 １２．５ ۱۲۳"
+)
+HAZARDS = _HAZARDS.split(" ")
 SEPARATORS = (" ", " ", " ", "  ", "\n", "-\n", "\t", "\r\n", " \n", "\u00a0", "\u2028", "\u3000", "\x1c", "\x85", "", "")
 
 pieces = st.lists(st.tuples(st.sampled_from(HAZARDS), st.sampled_from(SEPARATORS)), max_size=14)
@@ -44,5 +45,5 @@ def several_references(data: Path, count: int = 60) -> list[Segment]:
     """Segments with one to three references: the reference and up to two other systems' outputs in its place."""
     systems = [wmt19(data, name, count) for name in ("Facebook_FAIR.6750", "online-G.0", "online-X.0")]
     rows = zip(*systems)
-    made = [Segment(None, (first.references[0], second.hypothesis, third.hypothesis), first.hypothesis) for first, second, third in rows]
-    return [Segment(None, segment.references[: 1 + row % 3], segment.hypothesis) for row, segment in enumerate(made)]
+    made = [(first.hypothesis, (*first.references, second.hypothesis, third.hypothesis)) for first, second, third in rows]
+    return [Segment(None, references[: 1 + row % 3], output) for row, (output, references) in enumerate(made)]

@@ -12,14 +12,18 @@ installation. What holds for all of them, and for the next one:
 - numba's own `sort`, `cumsum`, slice assignment and tuple comparison cost seconds of compile time each: a loop costs none.
 - Import the kernel's file only inside the function that calls it: naming a metric must not load numba.
 - The docstring gives shapes, meaning and source; the test compares with a slow, independent count.
+- `python -m engine.metrics.kernels` compiles them all, so that no user waits for it: add the new one there.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
-kernel = njit(cache=True, nogil=True)
+kernel: Any = njit(cache=True, nogil=True)
 """Decorates a function that is called from Python: compiled once, kept on disk, run without the GIL."""
 
-kernel_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_UNCALLED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+kernel_part: Any = njit(**_UNCALLED)
 """Decorates a function that only kernels of the same file call: compiled into them."""

@@ -1,13 +1,13 @@
 """Translation edit rate: edits with shifts of word blocks, on token ids, with the search that sacreBLEU 2.6.0 and Tercom make.
 
-The search is greedy. Each step tries to move blocks of the hypothesis that also occur in the reference, keeps the move that lowers
-the edit distance most, and ends when no move lowers it. The edit distance stays near the diagonal (a beam), which for texts of more
-than about 25 words may exceed the true one; the numbers here are those of that beam.
+The search is greedy. Each step tries to move blocks of the hypothesis that also occur in the reference, keeps the move that
+lowers the edit distance most, and ends when no move lowers it. The edit distance stays near the diagonal (a beam), which for
+texts of more than about 25 words may exceed the true one; the numbers here are those of that beam.
 
-What makes it quick is that a move of a block changes only the words between its old and its new place. With the distances from the
-start to every cell (`forward`) and from every cell to the end (`backward`) of the unmoved hypothesis, a candidate costs only the
-rows of the words that changed, and those rows are left as soon as no way through them can beat the best candidate so far. Nothing
-is left out by this: the time grows with the length of the text times the beam, whatever the length.
+What makes it quick is that a move of a block changes only the words between its old and its new place. With the distances from
+the start to every cell (`forward`) and from every cell to the end (`backward`) of the unmoved hypothesis, a candidate costs only
+the rows of the words that changed, and those rows are left as soon as no way through them can beat the best candidate so far.
+Nothing is left out by this: the time grows with the length of the text times the beam, whatever the length.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def translation_edits(hypothesis_ids, hypothesis_offsets, reference_ids, referen
     -------
     int64[n_pairs].
 
-    Source: Snover et al. 2006, section 2, with Tercom's limits: blocks of at most 10 words, moved over at most 50, and an end of the
-    search after 1000 candidates.
+    Source: Snover et al. 2006, section 2, with Tercom's limits (blocks of at most 10 words, moved over at most 50) and
+    sacreBLEU's (the search ends after 1000 candidates).
     """
     edits = np.empty(len(pair_hypothesis), np.int64)
     counts = np.zeros(_largest(hypothesis_ids, _largest(reference_ids, 0)) + 1, np.int32)
@@ -69,12 +69,14 @@ def _edits(words, reference, counts):
         return max(n, m)
     low, high = _beam(n, m)
     width = 0
-    for row in range(1, n + 1):
+    for row in range(n + 1):
         width = max(width, high[row] - low[row])
     forward = np.empty((n + 1, width), np.int32)
     backward = np.empty((n + 1, width), np.int32)
     scratch = np.empty((2, width), np.int32)
     moved = np.empty(n, np.int32)
+    for column in range(low[0], high[0]):
+        forward[0, column - low[0]] = column
     _fill_forward(words, reference, low, high, forward, 1, n)
     _fill_backward(words, reference, low, high, backward, n)
     bound = _least_edits(words, reference, counts)
@@ -97,10 +99,7 @@ def _edits(words, reference, counts):
 
 @kernel_part
 def _beam(n, m):
-    """The cells of each row that count: columns `low[i]` to `high[i]` (exclusive) around the line from corner to corner.
-
-    Row 0 has none: it is never stored, its distances being its columns.
-    """
+    """The cells of each row that count: columns `low[i]` to `high[i]` (exclusive) around the line from corner to corner."""
     ratio = m / n
     half = int(math.ceil(ratio / 2 + _BEAM)) if ratio / 2 > _BEAM else _BEAM
     low, high = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
@@ -108,27 +107,30 @@ def _beam(n, m):
         middle = int(math.floor(row * ratio))
         low[row], high[row] = max(0, middle - half), min(m + 1, middle + half)
     high[n] = m + 1
+    low[0], high[0] = max(0, low[1] - 1), high[1]  # as much of it as row 1 needs
     return low, high
 
 
 @kernel_part
-def _next_row(word, reference, row, above, above_low, above_high, out, low, high):
-    """Distances of one row from the row above it; row 0 above stands for 0, 1, 2, …"""
-    for column in range(low, high):
-        best = _FAR
-        if row == 1:
-            best = np.int32(column + 1)
-            if column > 0:
-                best = np.int32(column - 1) + np.int32(word != reference[column - 1])
-                best = min(best, np.int32(column + 1))
-        else:
-            if column > above_low and column <= above_high:
-                best = above[column - 1 - above_low] + np.int32(word != reference[column - 1])
-            if column >= above_low and column < above_high:
-                best = min(best, above[column - above_low] + np.int32(1))
-        if column > low:
-            best = min(best, out[column - 1 - low] + np.int32(1))
-        out[column - low] = best
+def _next_row(word, reference, above, above_count, shift, out, first, count):
+    """Distances of `count` cells of a row, from column `first` on; the `above_count` cells above start `shift` columns earlier.
+
+    Returns the smallest distance.
+    """
+    left, least = _FAR, _FAR
+    across = above[shift - 1] if 0 < shift <= above_count else _FAR
+    for cell in range(count):
+        best = left + 1
+        if across < _FAR:
+            best = min(best, across + (word != reference[first + cell - 1]))
+        across = _FAR
+        if cell + shift < above_count:
+            across = above[cell + shift]
+            best = min(best, across + 1)
+        out[cell] = best
+        left = best
+        least = min(least, best)
+    return least
 
 
 @kernel_part
@@ -136,8 +138,9 @@ def _fill_forward(words, reference, low, high, forward, first, last):
     """Distances from the start to the cells of rows `first` to `last`."""
     for row in range(first, last + 1):
         _next_row(
-            words[row - 1], reference, row, forward[row - 1], low[row - 1], high[row - 1], forward[row], low[row], high[row]
-        )
+            words[row - 1], reference, forward[row - 1], high[row - 1] - low[row - 1], low[row] - low[row - 1],
+            forward[row], low[row], high[row] - low[row],
+        )  # fmt: skip
 
 
 @kernel_part
@@ -149,16 +152,20 @@ def _fill_backward(words, reference, low, high, backward, last):
             backward[n, column - low[n]] = m - column
         last = n - 1
     for row in range(last, 0, -1):
-        below_low, below_high, word = low[row + 1], high[row + 1], words[row]
-        for column in range(high[row] - 1, low[row] - 1, -1):
-            best = _FAR
-            if column + 1 >= below_low and column + 1 < below_high and column < m:
-                best = backward[row + 1, column + 1 - below_low] + np.int32(word != reference[column])
-            if column >= below_low and column < below_high:
-                best = min(best, backward[row + 1, column - below_low] + np.int32(1))
-            if column + 1 < high[row]:
-                best = min(best, backward[row, column + 1 - low[row]] + np.int32(1))
-            backward[row, column - low[row]] = best
+        word, below, out = words[row], backward[row + 1], backward[row]
+        first, below_first, below_end = low[row], low[row + 1], high[row + 1]
+        right = _FAR
+        across = below[high[row] - below_first] if high[row] < below_end else _FAR
+        for column in range(high[row] - 1, first - 1, -1):
+            best = right + 1
+            if across < _FAR:
+                best = min(best, across + (word != reference[column]))
+            across = _FAR
+            if column >= below_first:
+                across = below[column - below_first]
+                best = min(best, across + 1)
+            out[column - first] = best
+            right = best
 
 
 @kernel_part
@@ -237,6 +244,8 @@ def _best_shift(words, reference, low, high, forward, backward, scratch, moved, 
         if wrong[min(n, start + _LONGEST_BLOCK)] == wrong[start]:
             continue
         for origin in range(max(0, start - _LONGEST_MOVE), min(m, start + _LONGEST_MOVE + 1)):
+            if words[start] != reference[origin]:
+                continue
             longest = _common(words, start, reference, origin)
             for length in range(1, longest + 1):
                 if wrong[start + length] == wrong[start] or missed[origin + length] == missed[origin]:
@@ -302,19 +311,26 @@ def _copy(source, first, last, out, at):
 
 @kernel_part
 def _distance_through(moved, first, last, reference, low, high, forward, backward, scratch, limit):
-    """The edit distance with `moved` in place of the words `first` to `last`, or something above `limit` once it must exceed it."""
+    """The edit distance with `moved` in place of the words `first` to `last`, or something above `limit` where it exceeds that.
+
+    A path through a cell that is `across` columns right of the diagonal takes at least |across| edits before it and
+    |m - n - across| after it; cells where that is above `limit` are left out.
+    """
     n, m = len(low) - 1, len(reference)
-    above = forward[first]
+    if abs(m - n) > limit:
+        return _FAR
+    left, right = -((limit - (m - n)) // 2), (limit + (m - n)) // 2
+    above, above_low, above_high = forward[first], low[first], high[first]
     for row in range(first + 1, last + 1):
-        out = scratch[row % 2]
-        _next_row(moved[row - 1 - first], reference, row, above, low[row - 1], high[row - 1], out, low[row], high[row])
-        least = _FAR
-        for column in range(low[row], high[row]):
-            least = min(least, out[column - low[row]] + np.int32(abs((n - row) - (m - column))))
+        word, out = moved[row - 1 - first], scratch[row % 2]
+        out_low, out_high = max(low[row], row + left), min(high[row], row + right + 1)
+        least = _next_row(
+            word, reference, above, above_high - above_low, out_low - above_low, out, out_low, out_high - out_low
+        )
         if least > limit:
-            return least
-        above = out
+            return _FAR
+        above, above_low, above_high = out, out_low, out_high
     best = _FAR
-    for column in range(low[last], high[last]):
-        best = min(best, above[column - low[last]] + backward[last, column - low[last]])
+    for column in range(above_low, above_high):
+        best = min(best, above[column - above_low] + backward[last, column - low[last]])
     return best

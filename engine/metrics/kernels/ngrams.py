@@ -12,18 +12,19 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over t
 
 @kernel
 def clipped_matches(
-    hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets, groups, group_offsets, pair_hypothesis, pair_group, order
-):
-    """Count, per pair, the hypothesis' n-grams that its references hold, each at most as often as the reference with most of them.
+    hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets,
+    groups, group_offsets, pair_hypothesis, pair_group, order,
+):  # fmt: skip
+    """Count, per pair, the hypothesis' n-grams that its references hold, each at most as often as the reference with most of it.
 
     The n-grams of a group of references form a trie. A node's key is (parent node, token), exact in 64 bits: no two n-grams are
-    ever taken for one another. Pairs that follow each other with the same group share its trie, so sort them by group; the time is
-    that of one table look-up per hypothesis token and order.
+    ever taken for one another. Pairs that follow each other with the same group share its trie, so sort them by group; the time
+    is that of one table look-up per hypothesis token and order.
 
     Parameters
     ----------
-    hypothesis_ids, reference_ids : int32[n_tokens], any ids ≥ 0; an id that is meant to match nothing must simply not occur on the
-        other side (a mask that counts as a mistake), one that is meant to match must occur on both.
+    hypothesis_ids, reference_ids : int32[n_tokens], any ids ≥ 0. A mask that is to count as a match has the same id on both
+        sides; one that is to count as a mistake has an id that the other side does not use.
     hypothesis_offsets, reference_offsets : int64[n_texts + 1]; text i is `ids[offsets[i]:offsets[i + 1]]`.
     groups, group_offsets : int64; the references of group g are `groups[group_offsets[g]:group_offsets[g + 1]]`.
     pair_hypothesis, pair_group : int64[n_pairs].
@@ -109,17 +110,17 @@ def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
             node = np.int64(0)
             for token in range(position, min(position + order, end)):
                 key = (node << 32) | np.int64(ids[token])
-                place = _slot(keys, mask, key)
-                if keys[place] == _EMPTY:
-                    keys[place] = key
-                    children[place] = nodes
+                slot = _slot(keys, mask, key)
+                if keys[slot] == _EMPTY:
+                    keys[slot] = key
+                    children[slot] = nodes
                     clip[nodes] = 0
                     nodes += 1
-                node = np.int64(children[place])
+                node = np.int64(children[slot])
                 used[node] += 1
-        for node in range(1, nodes):
-            clip[node] = max(clip[node], used[node])
-            used[node] = 0
+        for place in range(1, nodes):
+            clip[place] = max(clip[place], used[place])
+            used[place] = 0
     return nodes
 
 
@@ -130,10 +131,10 @@ def _match(tokens, order, keys, children, mask, clip, used, matches):
         node = np.int64(0)
         for size in range(min(order, len(tokens) - position)):
             key = (node << 32) | np.int64(tokens[position + size])
-            place = _slot(keys, mask, key)
-            if keys[place] == _EMPTY:
+            slot = _slot(keys, mask, key)
+            if keys[slot] == _EMPTY:
                 break
-            node = np.int64(children[place])
+            node = np.int64(children[slot])
             if used[node] < clip[node]:
                 used[node] += 1
                 matches[size] += 1

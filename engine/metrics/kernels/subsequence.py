@@ -14,9 +14,9 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 def common_subsequences(hypothesis_ids, hypothesis_offsets, reference_ids, reference_offsets, pair_hypothesis, pair_reference):
     """The length of the longest common subsequence of each pair.
 
-    The reference is cut into strips of 64 tokens, one bit each; a strip takes in the hypothesis token by token with a few operations
-    on whole words, and what overflows is kept per hypothesis token for the next strip. The time is the product of the two
-    lengths, divided by 64; the memory grows with the lengths only.
+    The reference is cut into strips of 64 tokens, one bit each; a strip takes in the hypothesis token by token with a few
+    operations on 64 bits at once, and what overflows is kept per hypothesis token for the next strip. The time is the product of
+    the two lengths, divided by 64; the memory grows with the lengths only.
 
     Parameters
     ----------
@@ -74,5 +74,5 @@ def _strip(hypothesis_ids, first, last, reference_ids, start, end, positions, ca
         positions[reference_ids[place]] = np.uint64(0)
     added = 0
     for place in range(end - start):
-        added += 1 - np.int64((bits >> np.uint64(place)) & _ONE)
+        added += (bits >> np.uint64(place)) & _ONE == 0
     return added
