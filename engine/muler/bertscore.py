@@ -19,14 +19,14 @@ _IN_MEMORY = 1 << 29  # bytes of similarities beyond which they are kept in a fi
 class BertScoreMasker:
     """Statistics of masked segments under BERTScore, in the layout of `BertScore`.
 
-    A token of the encoder belongs to a feature when it shares a character with one of its words. The matrices of all pairs are made on
-    the first call and kept.
+    A token of the encoder belongs to a feature when it shares a character with one of its words. The matrices of all pairs are
+    made on the first call and kept.
     """
 
     def __init__(self, metric: BertScore, texts: CorpusTexts) -> None:
         self._metric = metric
         self._texts = texts
-        self._finder = SpanFinder(texts.tagged, Style())
+        self._finder = texts.finder(Style())
         self._pairs: _Pairs | None = None
 
     @staticmethod

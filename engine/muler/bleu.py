@@ -9,6 +9,7 @@ import numpy as np
 from engine.metrics.bleu import Bleu
 from engine.muler.masks import fill, template_of
 from engine.muler.spans import SpanFinder
+from engine.muler.styles import bleu_tokens
 from engine.muler.tagging import TaggedTexts
 from engine.muler.words import Words, masked_word
 
@@ -38,6 +39,8 @@ class BleuMasker:
         self._forms: dict[str, int] = {}
         self._tokens: list[int] = []
         self._offsets: list[int] = [0]
+        self._masked_types: dict[int, int] = {}
+        self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
         self._plain = self._plain_forms()
 
     @staticmethod
@@ -51,10 +54,17 @@ class BleuMasker:
         joined = self._finder.joined(mask, entities)
         spaces = self._finder.spaces(mask, joined)
         change = self._words.change(mask)
-        texts = (masked_word(self._words, word, mask, joined, spaces, self._write) for word in change.examples.tolist())
-        changed = [self._form(text) for text in texts]
+        types, single = self._words.types, self._words.last - self._words.first == 1
+        changed = np.empty(len(change.examples), np.int32)
+        for place, word in enumerate(change.examples.tolist()):
+            known = self._masked_types.get(int(types[word])) if single[word] else None
+            if known is None:
+                known = self._form(masked_word(self._words, word, mask, joined, spaces, self._write))
+                if single[word]:  # looks the same whatever the feature
+                    self._masked_types[int(types[word])] = known
+            changed[place] = known
         forms = self._plain.copy()
-        forms[change.words] = np.array(changed, np.int32)[change.kinds] if changed else 0
+        forms[change.words] = changed[change.kinds]
         return forms
 
     def statistics(
@@ -73,7 +83,7 @@ class BleuMasker:
 
         order = self._metric.options.max_ngram_order
         counts = masked_matches(
-            np.array(self._tokens, np.int32), np.array(self._offsets, np.int64), np.array(self._is_mask, bool), forms,
+            *self._tables(), forms,
             self._words.spans, self._words.spans, members, offsets, hypotheses, groups, order,
         )  # fmt: skip
         lengths = counts[:, 2 * order :]
@@ -81,6 +91,16 @@ class BleuMasker:
         oracle = np.concatenate([lengths, counts[:, :order], totals], axis=1, dtype=np.float64)
         anti = np.concatenate([lengths, counts[:, order : 2 * order], totals], axis=1, dtype=np.float64)
         return oracle, anti
+
+    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Token ids, where each form's begin, and which tokens hold a mask; only what is new is converted."""
+        tokens, offsets, is_mask = self._arrays
+        if len(offsets) != len(self._offsets):
+            tokens = np.append(tokens, np.array(self._tokens[len(tokens) :], np.int32))
+            offsets = np.append(offsets, np.array(self._offsets[len(offsets) :], np.int64))
+            is_mask = np.append(is_mask, np.array(self._is_mask[len(is_mask) :], bool))
+            self._arrays = tokens, offsets, is_mask
+        return self._arrays
 
     def _write(self, span: str) -> str:
         return fill(template_of(span, self._split), self._mask_word)
@@ -95,10 +115,7 @@ class BleuMasker:
         number = self._forms.get(text)
         if number is None:
             number = self._forms[text] = len(self._forms)
-            tokenizer = self._metric.tokenizer
-            words = tokenizer.words(text.lower() if self._metric.options.lowercase else text)
-            pieces = words if tokenizer.pieces is None else [piece for word in words for piece in tokenizer.pieces(word)]
-            for piece in pieces:
+            for piece in bleu_tokens(self._metric, text):
                 token = self._ids.setdefault(piece, len(self._ids))
                 if token == len(self._is_mask):
                     self._is_mask.append(any(character in piece for character in self._mask_word))

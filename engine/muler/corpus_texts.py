@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
 from engine.corpus.types import Corpus, Segment
+from engine.muler.spans import SpanFinder, Style
 from engine.muler.taggers import Tagger
 from engine.muler.tagging import TaggedTexts, tag_texts
 from engine.progress import Progress, silent
@@ -85,9 +86,14 @@ class CorpusTexts:
     members: np.ndarray
     offsets: np.ndarray
     sources: Sequence[str | None] | None
+    _finders: dict[Style, SpanFinder] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def finder(self, style: Style) -> SpanFinder:
+        """What finds the spans of features for metrics of one style."""
+        return self._finders.setdefault(style, SpanFinder(self.tagged, style))
 
     def segment(self, index: int, system: str) -> Segment:
         """A segment as the corpus has it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -171,7 +172,7 @@ class FeatureTable:
         names = self.tagged.entity_names
         for label in sorted({name.removeprefix("B-") for name in names} - {""}):
             table = np.array([name in (label, f"B-{label}") for name in names])
-            self._masks[Feature("ner", label)] = lambda table=table: table[self.tagged.entity] & ~self._leading_articles()
+            self._masks[Feature("ner", label)] = lambda table=table: table[self.tagged.entity] & ~self._leading_articles
         if whole and len(names) == 1:
             self.notes.append(f"the tagger {self.tagged.tagger.model} finds no entities")
 
@@ -236,6 +237,7 @@ class FeatureTable:
         table = np.array([holds(form) for form in self.tagged.forms], bool)
         self._masks[Feature(family, name)] = lambda: table[self.tagged.form]
 
+    @cached_property
     def _leading_articles(self) -> np.ndarray:
         """Articles with which an entity of several tokens begins: they stay."""
         tagged = self.tagged

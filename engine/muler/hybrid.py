@@ -54,7 +54,7 @@ def hybrid_scores(
         tables = _tables(prepared, masker, metric, feature, cover, shares, name, chosen, scorer, step)
         defined = ~np.any([np.isnan(table).any(axis=1) for table in tables], axis=0)
         enough = int(defined.sum()) >= prepared.options.minimum
-        values = [float(reduce(table[defined], None)) if enough else float("nan") for table in tables]
+        values = [reduce(table[defined]) if enough else float("nan") for table in tables]
         oracle, anti = values[:2]
         for share, score in zip(shares, values[2:]):
             value = muler(score, oracle, anti)

@@ -11,8 +11,6 @@ from engine.muler.results import LexiconDifference
 from engine.muler.taggers import STOP
 from engine.stats.resampling import interval
 
-_ONE = np.ones((1, 1))
-
 
 def text_values(texts: CorpusTexts, lexicon: Lexicon) -> np.ndarray:
     """The mean value of each text's words that are in the lexicon and no stop words, float64[n_texts]; NaN without any."""
@@ -53,13 +51,5 @@ def lexicon_difference(
     if len(rows) < max(minimum, 1):
         why = f"only {len(rows)} sentences have a word of the lexicon on both sides; {minimum} are needed"
         return LexiconDifference(system, lexicon.name, len(rows), *[float("nan")] * 3, why)
-    scores = of[rows][:, None]
-
-    def mean(statistics: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        weights = np.ones((1, len(statistics))) if weights is None else weights
-        total = weights.sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total > 0, (weights @ statistics)[:, 0] / total, np.nan)
-
-    low, high = interval(resamples.scores(mean, [scores], rows)[0]) if resamples.count else (float("nan"),) * 2
-    return LexiconDifference(system, lexicon.name, len(rows), float(scores.mean()), low, high)
+    low, high = interval(resamples.means([of[rows]], rows)[0]) if resamples.count else (float("nan"),) * 2
+    return LexiconDifference(system, lexicon.name, len(rows), float(of[rows].mean()), low, high)

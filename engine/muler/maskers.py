@@ -26,7 +26,7 @@ from engine.muler.masks import (
     template_of,
     visible_masks,
 )
-from engine.muler.spans import SpanFinder, Spans
+from engine.muler.spans import Spans
 from engine.muler.styles import MaskStyle, mask_style
 from engine.progress import Progress, silent
 from engine.scoring.scorer import Scorer
@@ -56,7 +56,7 @@ class TextMasker:
         self._numbering = numbering
         self._known: dict[str, Template] = {}
         self.style: MaskStyle = mask_style(metric)
-        self.finder = SpanFinder(texts.tagged, self.style.spans)
+        self.finder = texts.finder(self.style.spans)
         self.tokens = self.style.tokens if unit == "token" else None
         visible = self.style.characters == "visible"
         self._visible = visible_masks(texts.tagged.texts) if visible else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from engine.muler.reasons import odd, undefined
 from engine.muler.reduce import Resamples, losses_of, no_value, value_of
 from engine.muler.results import Breakdown, FeatureScore
 from engine.muler.shares import chosen_share
-from engine.muler.spans import SpanFinder, Style
+from engine.muler.spans import Style
 from engine.muler.taggers import choose_tagger
 from engine.progress import Progress, part, silent
 from engine.scoring.scorer import Scorer
@@ -66,11 +65,7 @@ class Prepared:
     def masks_per_text(self, feature: Feature) -> np.ndarray:
         """How often a feature is masked in each text, int64[n_texts]."""
         cover = self.cover(feature)
-        return self._finder.find(cover.mask, cover.entities).counts
-
-    @cached_property
-    def _finder(self) -> SpanFinder:
-        return SpanFinder(self.texts.tagged, Style())
+        return self.texts.finder(Style()).find(cover.mask, cover.entities).counts
 
     def rows(self, counts: Counts) -> np.ndarray:
         """The segments that count, int64[n]."""

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.metrics.base import Metric
+from engine.metrics.base import MeanMetric, Metric
+from engine.metrics.bleu import Bleu
+from engine.metrics.chrf import Chrf
+from engine.metrics.ter import Ter
 from engine.scoring.scorer import reduce_segments
 from engine.stats.resampling import bootstrap_chunks
 
 _CELLS = 2_000_000  # weights that are unpacked at once
+_ROWS = 256  # resamples whose sums are scored at once
 _FLAT = 1e-9  # oracle and anti-oracle closer than this, in relation to their size, are equal
 
-Reducer = Callable[[np.ndarray, np.ndarray | None], Any]
-"""Statistics float64[m, k] and weights (None, or float64[b, m]) to one score, or to float64[b]."""
+Reducer = Callable[[np.ndarray], float]
+"""Statistics float64[m, k] of some sentences to their score."""
 
 
 def reducer(metric: Metric, mode: str) -> Reducer:
     """How the score of a set of sentences is made: the metric's own corpus score, or the mean of their scores (`paper`)."""
     if mode == "corpus":
-        return metric.corpus_score
-
-    def mean(statistics: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        scores = reduce_segments(metric, statistics)
-        if weights is None:
-            return float(scores.mean()) if len(scores) else float("nan")
-        total = weights.sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(total > 0, weights @ scores / total, np.nan)
-
-    return mean
+        return lambda statistics: float(metric.corpus_score(statistics))
+    return lambda statistics: float(reduce_segments(metric, statistics).mean()) if len(statistics) else float("nan")
 
 
 def muler(score: Any, oracle: Any, anti_oracle: Any) -> Any:
@@ -70,21 +65,50 @@ class Resamples:
             self._weights[:, done : done + len(chunk)] = chunk.T
             done += len(chunk)
 
-    def scores(self, reduce: Reducer, tables: Sequence[np.ndarray], segments: np.ndarray) -> list[np.ndarray]:
+    def scores(self, metric: Metric, mode: str, tables: Sequence[np.ndarray], segments: np.ndarray) -> list[np.ndarray]:
         """Scores of each resample, float64[resamples] for each table.
 
         Parameters
         ----------
+        mode : see `reducer`.
         tables : statistics float64[m, k] of the same m segments.
         segments : int64[m], their places in the corpus.
         """
+        if mode == "paper" or isinstance(metric, MeanMetric):
+            return list(self.means([reduce_segments(metric, table) for table in tables], segments))
+        if isinstance(metric, Bleu | Chrf | Ter):
+            return [_of_sums(metric, sums) for sums in np.split(self._sums(np.hstack(tables), segments), len(tables), axis=1)]
         results = [np.full(self.count, np.nan) for _ in tables]
+        for start, weights in self._chunks(segments):
+            for result, table in zip(results, tables):
+                result[start : start + len(weights)] = metric.corpus_score(table, weights)
+        return results
+
+    def means(self, scores: Sequence[np.ndarray], segments: np.ndarray) -> np.ndarray:
+        """Mean scores of each resample, float64[len(scores), resamples]; NaN where a resample has none of the segments."""
+        sums = self._sums(np.stack([*scores, np.ones(len(segments))], axis=1), segments).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(sums[-1] > 0, sums[:-1] / sums[-1], np.nan)
+
+    def _sums(self, columns: np.ndarray, segments: np.ndarray) -> np.ndarray:
+        """Sums of columns float64[m, c] in each resample, float64[resamples, c]."""
+        return np.concatenate([np.empty((0, columns.shape[1])), *(weights @ columns for _, weights in self._chunks(segments))])
+
+    def _chunks(self, segments: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """How often some segments occur in the resamples, float64[b, m] from resample `start` on."""
         step = max(1, _CELLS // max(len(segments), 1))
         for start in range(0, self.count, step):
-            weights = self._weights[segments, start : start + step].T.astype(np.float64)
-            for result, table in zip(results, tables):
-                result[start : start + step] = reduce(table, weights)
-        return results
+            yield start, self._weights[segments, start : start + step].T.astype(np.float64)
+
+
+def _of_sums(metric: Metric, sums: np.ndarray) -> np.ndarray:
+    """Corpus scores of a metric that is a function of summed statistics, float64[b]; NaN where nothing was summed."""
+    scores = np.empty(len(sums))
+    for start in range(0, len(sums), _ROWS):
+        block = sums[start : start + _ROWS]
+        scores[start : start + _ROWS] = metric.corpus_score(block, np.eye(len(block)))
+    scores[~sums.any(axis=1)] = np.nan
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +153,12 @@ def value_of(
     if n < minimum:
         return no_value(n)
     reduce = reducer(metric, mode)
-    score, oracle, anti = (float(reduce(table, None)) for table in tables)
+    score, oracle, anti = (reduce(table) for table in tables)
     ratio = muler(score, oracle, anti)
     gain = (oracle - score) * (1 if metric.spec.higher_is_better else -1)
     resampled = np.empty(0)
     if not np.isnan(ratio) and n > 1 and resamples.count:
-        resampled = muler(*resamples.scores(reduce, tables, segments))
+        resampled = muler(*resamples.scores(metric, mode, tables, segments))
     return Value(n, score, oracle, anti, ratio, gain, resampled)
 
 

@@ -14,7 +14,7 @@ from engine.muler.features import Feature
 from engine.muler.maskers import make_masker
 from engine.muler.masks import ORACLE, OUTPUT, REFERENCE, MaskedTexts, MaskWords
 from engine.muler.muler import Prepared
-from engine.muler.spans import SpanFinder, Spans, Style
+from engine.muler.spans import Spans, Style
 from engine.progress import Progress, silent
 from engine.scoring.scorer import Scorer, reduce_segments
 
@@ -103,7 +103,7 @@ def feature_segments(
     """
     options, texts, cover = prepared.options, prepared.texts, prepared.cover(feature)
     rows = prepared.rows(prepared.counts(feature, system))
-    spans = SpanFinder(texts.tagged, Style()).find(cover.mask, cover.entities)
+    spans = texts.finder(Style()).find(cover.mask, cover.entities)
     masked = MaskedTexts(texts.tagged, spans, _readable(feature), options.numbering)
     found: list[FeatureSegment] = []
     if len(rows):
@@ -173,5 +173,5 @@ def word_spans(prepared: Prepared, feature: Feature, texts: Sequence[str]) -> li
     KeyError : a text that the corpus does not have.
     """
     cover: Cover = prepared.cover(feature)
-    spans = SpanFinder(prepared.texts.tagged, Style()).find(cover.mask, cover.entities)
+    spans = prepared.texts.finder(Style()).find(cover.mask, cover.entities)
     return [_spans(spans, prepared.texts.tagged.index[text]) for text in texts]

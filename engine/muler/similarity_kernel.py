@@ -11,8 +11,8 @@ from engine.metrics.kernels import kernel
 def edited_means(similarities, starts, hypotheses, references, token_offsets, marked, weights, rows):
     """Precision and recall of pairs of texts under the oracle and under the anti-oracle.
 
-    The oracle sets the best match of each feature token to 1; the anti-oracle sets it to 0 and takes feature tokens away as matches
-    for others.
+    The oracle sets the best match of each feature token to 1; the anti-oracle sets it to 0 and takes feature tokens away as
+    matches for others.
 
     Parameters
     ----------

@@ -55,11 +55,10 @@ def mask_style(metric: Metric) -> MaskStyle:
 
 
 def _bleu_style(metric: Bleu) -> MaskStyle:
-    tokenizer, lower = metric.tokenizer, metric.options.lowercase
+    tokenizer = metric.tokenizer
 
     def tokens(text: str) -> list[str]:
-        words = tokenizer.words(text.lower() if lower else text)
-        return words if tokenizer.pieces is None else [piece for word in words for piece in tokenizer.pieces(word)]
+        return bleu_tokens(metric, text)
 
     if tokenizer.name == "char":
         return MaskStyle(Style("none"), by_length=True)
@@ -67,3 +66,12 @@ def _bleu_style(metric: Bleu) -> MaskStyle:
         return MaskStyle(Style("words"), "han", tokens=tokens)
     seams = {"none": "none", "intl": "unicode"}.get(tokenizer.name, "words")
     return MaskStyle(Style(seams), tokens=tokens)  # type: ignore[arg-type]
+
+
+def bleu_tokens(metric: Bleu, text: str) -> list[str]:
+    """The tokens of a word, or of a few."""
+    text = text.lower() if metric.options.lowercase else text
+    if metric.tokenizer.name == "13a" and text.isalnum():
+        return [text]
+    words, pieces = metric.tokenizer.words(text), metric.tokenizer.pieces
+    return words if pieces is None else [piece for word in words for piece in pieces(word)]

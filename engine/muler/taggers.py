@@ -28,34 +28,10 @@ _COMPONENTS = {SYNTAX: ("tagger", "morphologizer", "attribute_ruler"), ENTITIES:
 _SHARED = ("tok2vec", "transformer")
 _BLANK = "blank"
 _SIZES = ("lg", "md", "sm")  # preferred in this order; what is slow without an accelerator (trf) comes last
-_TRAINED = frozenset(
-    [
-        "ca",
-        "da",
-        "de",
-        "el",
-        "en",
-        "es",
-        "fi",
-        "fr",
-        "hr",
-        "it",
-        "ja",
-        "ko",
-        "lt",
-        "mk",
-        "nb",
-        "nl",
-        "pl",
-        "pt",
-        "ro",
-        "ru",
-        "sl",
-        "sv",
-        "uk",
-        "zh",
-    ]
-)  # with a model by spaCy
+_TRAINED = (  # languages for which spaCy publishes a model
+    "ca", "da", "de", "el", "en", "es", "fi", "fr", "hr", "it", "ja", "ko", "lt", "mk", "nb", "nl", "pl", "pt", "ro", "ru", "sl",
+    "sv", "uk", "zh",
+)  # fmt: skip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _locks: dict[tuple[str, str], threading.Lock] = {}
@@ -124,8 +100,8 @@ def choose_tagger(language: str | None, model: str = "", needs_model: bool = Tru
     example = f"python -m spacy download {language}_core_{'web' if language in ('en', 'zh') else 'news'}_sm"
     remedy = f"install one (for instance: {example})" if language in _TRAINED else "name a model for it in option 'tagger'"
     raise InputError(
-        f"parts of speech, entities and morphology need a spaCy model, and none for {languages.name(language)} is installed; {remedy}, "
-        "or choose only gender, negation, number, punctuation, frequency or lexicon"
+        f"parts of speech, entities and morphology need a spaCy model, and none for {languages.name(language)} is installed; "
+        f"{remedy}, or choose only gender, negation, number, punctuation, frequency or lexicon"
     )
 
 
