@@ -163,7 +163,7 @@ def _column(name: str, grid: Grid) -> str:
         "unknown-column",
         grid.file,
         f"The table has no column {name!r}; its columns are {enumerated(list(grid.columns), shown=30)}.",
-        "Name one of these columns, or its number as #1, #2 …",
+        "Name one of these columns, or give its number (#1, #2 …).",
         grid.lines[0] if grid.lines else None,
     )
 

@@ -243,7 +243,8 @@ def _even_out(
         return cells
     body = cells[1:] if header is not None else cells
     width = len(cells[0]) if header is not None else rows.width
-    if header is not None and body and width == Counter(map(len, body)).most_common(1)[0][0] - 1:
+    numbered = all(row and row[0].strip() == str(number) for number, row in enumerate(body, 1))
+    if header is not None and body and numbered and all(len(row) == width + 1 for row in body):
         cells[0] = ["row", *cells[0]]  # R leaves the column of row names without a name
         width += 1
     while (

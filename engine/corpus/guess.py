@@ -51,7 +51,7 @@ class _Profile:
     @property
     def any_text(self) -> bool:
         """Words of any kind."""
-        return self.lists or (self.filled > 0 and self.numeric < 0.5)
+        return self.lists or self.numeric < 0.5
 
 
 def guess_roles(grid: Grid) -> Guess:
@@ -85,11 +85,10 @@ class _Guesser:
 
     def _free(self, *kinds: str, text: bool = True) -> list[str]:
         """Columns without a role yet whose names stand for one of `kinds`, and which hold words where `text` is asked for."""
-        return [
-            name
-            for name, role in self.named.items()
-            if role[0] in kinds and name not in self.roles and (self.profiles[name].any_text or not text)
-        ]
+        named = [name for name, role in self.named.items() if role[0] in kinds and name not in self.roles]
+        worded = [name for name in named if self.profiles[name].any_text]
+        certain = set(kinds) <= {"source", "reference", "hypothesis"}  # such columns may hold nothing but numbers, too
+        return worded if text and (worded or not certain) else named
 
     def _hypotheses(self) -> None:
         single = self._free("hypothesis")

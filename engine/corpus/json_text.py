@@ -269,9 +269,10 @@ def _read_object(value: Any, file: str, records: Records) -> None:
         next(iter(lists.values())) if len(lists) == 1 else None
     )
     columns = {key: item for key, item in value.items() if isinstance(item, list) and known(key)}
+    single = any(known(key) and not isinstance(item, (list, dict)) for key, item in value.items())
     if chosen and not _is_record(value):
         records.items = list(chosen)
-    elif len(columns) >= 2 and not _is_record(value):
+    elif len(columns) >= 2 and not single:
         sizes = {key: len(item) for key, item in columns.items()}
         if len(set(sizes.values())) > 1:
             raise refuse(
@@ -288,7 +289,7 @@ def _read_object(value: Any, file: str, records: Records) -> None:
         and sum(map(_is_record, value.values())) > 0.5 * len(value)
     ):
         records.items = [{"id": key} | item for key, item in value.items()]
-    elif _is_record(value):
+    elif _is_record(value) or columns:
         records.items = [value]
     records.lines = [1 if len(records.items) == 1 else 0] * len(records.items)
 

@@ -239,8 +239,7 @@ def _long(grid: Grid, columns: Columns, name: str, findings: Findings) -> Draft:
     index: dict[Hashable, int] = {}
     segments = np.array([index.setdefault(key, len(index)) for key in keys], dtype=np.int64)
     size = len(index)
-    first_rows = np.zeros(size, dtype=np.int64)
-    first_rows[segments[::-1]] = np.arange(len(segments))[::-1]
+    first_rows = np.unique(segments, return_index=True)[1]
     draft = Draft(name, size=size, ids=None if ids is None else [ids[row] for row in first_rows])
     _shared_parts(draft, grid, columns, first_rows)
     for number_, cells in enumerate(references):  # a reference that the first row lacks may stand in another
@@ -289,7 +288,8 @@ def _places(
     Rows that repeat an output are further ratings of it; rows that contradict each other are refused.
     """
     places = np.full((len(systems), size), -1, dtype=np.int64)
-    places[owners[::-1], segments[::-1]] = np.arange(len(segments))[::-1]
+    kept, first_of = np.unique(owners * size + segments, return_index=True)
+    places.flat[kept] = first_of
     repeated = np.flatnonzero(places[owners, segments] != np.arange(len(segments)))
     if not len(repeated):
         return places
