@@ -61,7 +61,7 @@ def make(name: str, options: Options, languages: Languages) -> Metric:
 def _splitters(normalized: bool, no_punct: bool, asian: bool, case_sensitive: bool) -> tuple[Splitter, Splitter]:
     """How sacreBLEU's Tercom tokenizer splits a hypothesis, and how it splits a reference.
 
-    sacreBLEU tokenizes references twice. It shows only where the rules find something new in their own result: `&amp;lt;`.
+    sacreBLEU tokenizes references twice. It shows only where the rules find something new in their own result: `a..5`.
     """
     if not normalized and not no_punct:
         words = str.split if case_sensitive else lambda text: text.lower().split()

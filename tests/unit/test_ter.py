@@ -60,7 +60,7 @@ def test_any_text_equals_sacrebleu(name: str, cases: list[Segment]) -> None:
 
 def test_references_are_normalized_twice_as_in_sacrebleu() -> None:
     """sacreBLEU tokenizes references twice; hypotheses, and texts without `normalized` or `no_punct`, are not affected."""
-    texts = ("&amp;lt;b and", "a.,b and", "it''s and", "5.-,x and", "&amp;quot;")
+    texts = ("a..5 and", "..5", "the cat's.", "it's, 5", "a b")
     cases = [Segment(None, (text, "x"), text) for text in texts]
     for name in VARIANTS:
         metric, judge = make_metric(name), SacreTER(**VARIANTS[name])
