@@ -32,9 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bar = ProgressBar()
     try:
         _check_out(parsed.out)
-        frame, status = COMMANDS[parsed.command].run(Context(parsed, bar))
+        context = Context(parsed, bar)
+        frame, status = COMMANDS[parsed.command].run(context)
         bar.clear()
         _write(frame, parsed.out)
+        for line in context.last_lines:
+            print(line)
         return status
     except PlumblineError as error:
         bar.clear()

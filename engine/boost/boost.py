@@ -107,16 +107,22 @@ def folds(groups: Sequence[Group], options: BoostOptions, on: Sequence[Group] = 
             )
             for rows in corpora
         ]
-    parts = _parts(groups[0], options.parts)
-    if len(parts) < 2:
+    cut = cut_groups(groups, options.parts)
+    if len(cut) < 2:
         raise InputError(
             "the corpus is a single document and cannot be cut into parts to calibrate on; give a calibration corpus"
         )
-    cut = [tuple(_part(group, groups, rows, f"part {k}") for group in groups) for k, rows in enumerate(parts, 1)]
     if options.judged == "part":
         return [Fold(tuple(g for other in cut if other is not own for g in other), own) for own in cut]
+    parts = _parts(groups[0], options.parts)
     rests = [tuple(_part(g, groups, ~rows, f"all but part {k}") for g in groups) for k, rows in enumerate(parts, 1)]
     return [Fold(own, rest) for own, rest in zip(cut, rests)]
+
+
+def cut_groups(groups: Sequence[Group], parts: int) -> list[tuple[Group, ...]]:
+    """The groups of one corpus cut into at most `parts` parts of whole documents: per part, what each group has in it."""
+    cut = enumerate(_parts(groups[0], parts), 1)
+    return [tuple(_part(group, groups, rows, f"part {k}") for group in groups) for k, rows in cut]
 
 
 def calibrate(

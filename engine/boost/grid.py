@@ -137,6 +137,12 @@ def to_frame(results: Sequence[Surface]) -> pd.DataFrame:
     return pd.concat([surface.to_frame() for surface in results], ignore_index=True)
 
 
+def stretches(p: np.ndarray, wanted: np.ndarray) -> list[tuple[float, float]]:
+    """The stretches of exponents where `wanted` (bool[P]) holds, as (first, last)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], wanted, [False]]).astype(np.int8)))
+    return [(float(p[start]), float(p[end - 1])) for start, end in zip(edges[::2], edges[1::2])]
+
+
 def correlate(scores: np.ndarray, human: np.ndarray, coefficient: str) -> tuple[float, str]:
     """One correlation computed just as a cell of the grid is, and why it is undefined where it is (else an empty text)."""
     items = Items("", scores, np.asarray(scores)[None, :], human).complete()

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.boost.power import REGULARISATIONS, power_means
 from engine.boost.rows import SIDES, importances_of
-from engine.corpus.types import Languages, Segment
+from engine.corpus.types import Corpus, Languages, Segment
 from engine.errors import InputError
 from engine.explain.explain import explain_segments
 from engine.explain.options import ExplainOptions
@@ -74,6 +74,10 @@ class BoostedMetric:
             slow=True,
             batch_size=BATCH,
         )
+
+    def bind_corpus(self, corpus: Corpus) -> BoostedMetric:
+        """The same, its metric with what it needs to know of the corpus."""
+        return BoostedMetric(registry.bind_corpus(self.metric, corpus), self.explain, self.setting, self.scorer)
 
     @property
     def mask_word(self) -> str | None:

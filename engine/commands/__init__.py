@@ -1,5 +1,5 @@
 """One file per command. A new command is one file with `NAME`, `HELP`, `add_flags` and `run`, and one line here."""
 
-from engine.commands import check, explain, score
+from engine.commands import boost, check, explain, score
 
-COMMANDS = {module.NAME: module for module in (check, score, explain)}
+COMMANDS = {module.NAME: module for module in (check, score, explain, boost)}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
 from engine.corpus.read import Inputs, Loaded, load, parse_columns
 from engine.corpus.types import Corpus, Finding
 from engine.errors import InputError
 from engine.metrics.base import Metric
-from engine.metrics.registry import bind_corpus, make_metric
+from engine.metrics.registry import bind_corpus
 from engine.progress import Progress
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import open_store
@@ -90,7 +91,9 @@ def corpus_or_fail(loaded: Loaded) -> Corpus:
             raise InputError(one_line(finding))
     columns = ", ".join(loaded.table.columns) if loaded.table else ""
     guess = ",".join(f"{role}={name}" for name, role in (loaded.table.guess if loaded.table else {}).items() if role != "ignore")
-    raise InputError(f"the columns are not recognised for certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}")
+    raise InputError(
+        f"the columns are not recognised for certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}"
+    )
 
 
 def one_line(finding: Finding) -> str:
@@ -105,6 +108,8 @@ class Context:
 
     arguments: argparse.Namespace
     progress: Progress
+    last_lines: list[str] = field(default_factory=list)
+    """What goes to standard output after the table, or alone where the table goes to a file."""
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -122,10 +127,22 @@ class Context:
             corpus = corpus.with_systems(arguments.systems)
         return corpus
 
-    def metrics(self, default: Sequence[str]) -> list[Metric]:
-        """The metrics that `--metric` names, or the defaults."""
+    def metrics(self, default: Sequence[str], corpus: Corpus | None = None) -> list[Metric]:
+        """The metrics that `--metric` names, or the defaults, for this corpus or another; `boosted:…` among them."""
+        corpus = corpus or self.corpus
         names = self.arguments.metric or default
-        return [bind_corpus(make_metric(name, self.corpus.languages), self.corpus) for name in names]
+        return [bind_corpus(make_metric(name, corpus.languages, self.scorer), corpus) for name in names]
+
+    def other_corpus(self, name: str) -> Corpus:
+        """Another corpus beside the one that the command works on: a file, a folder or `demo:NAME`.
+
+        Languages and columns are those that the flags name.
+        """
+        if name.startswith(DEMO):
+            return _demo(name)
+        columns = parse_columns(self.arguments.columns) if self.arguments.columns else None
+        inputs = Inputs(paths=(_existing(name),), languages=_languages(self.arguments.langs))
+        return corpus_or_fail(load(inputs, columns))
 
     @cached_property
     def scorer(self) -> Scorer:

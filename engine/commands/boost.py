@@ -1,0 +1,251 @@
+"""`boost`: how well a metric agrees with human scores over the p/w grid, which p and w to use, and the scores they give."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from engine.boost.boost import BoostOptions, BoostResult, boost, calibrate, cut_groups
+from engine.boost.calibrate import Calibration
+from engine.boost.grid import REASONS, stretches
+from engine.boost.metric import BoostedMetric, Setting
+from engine.boost.rows import Group, explained_rows, human_group
+from engine.commands.context import Context
+from engine.corpus.types import Corpus
+from engine.errors import InputError
+from engine.explain.explain import explain_corpus
+from engine.explain.options import ExplainOptions
+from engine.metrics.base import Metric
+from engine.options import add_flags as add_option_flags
+from engine.options import from_namespace, from_pairs
+from engine.progress import Progress, part
+from engine.scoring.systems import score_systems
+
+NAME = "boost"
+HELP = "boost a metric with its own explanations: the p/w grid, calibration, boosted scores (BMX)"
+NEEDS_SCORING = True
+
+BY = ("whole", "part", "criterion")
+CALIBRATED = "calibrated"
+SUFFIX = ".calibration.json"
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags of `boost`: what is correlated, how p and w are chosen, how the metric is explained."""
+    group = parser.add_argument_group("boosting")
+    group.add_argument(
+        "--by",
+        choices=BY,
+        default="whole",
+        help="what is a group: the whole corpus, each part of whole documents (as many as --parts), or each human criterion",
+    )
+    group.add_argument(
+        "--calibrate",
+        action="store_true",
+        help=f"also choose p and w, judged on held-out data; one JSON object on standard output, and beside --out as NAME{SUFFIX}",
+    )
+    group.add_argument(
+        "--calibrate-on",
+        metavar="CORPUS",
+        action="append",
+        default=[],
+        help="choose p and w on this corpus instead (repeatable); implies --calibrate",
+    )
+    group.add_argument(
+        "--apply",
+        metavar="p=X,w=X",
+        help=f"give boosted scores instead of the grid; '{CALIBRATED}' takes the p and w that are chosen on --calibrate-on",
+    )
+    add_option_flags(group, BoostOptions)
+    add_option_flags(parser.add_argument_group("explainer"), ExplainOptions, skip=("seed",))
+
+
+def run(context: Context) -> tuple[pd.DataFrame, int]:
+    """Rows of the grid (p, w, group, correlation, original), or with `--apply` boosted scores of systems or segments."""
+    arguments = context.arguments
+    options = from_namespace(BoostOptions, arguments)
+    explain = from_namespace(ExplainOptions, arguments, seed=arguments.seed)
+    metrics = context.metrics(_default(context.corpus))
+    if arguments.apply is not None:
+        return _apply(context, _only(metrics, "--apply"), options, explain), 0
+    if arguments.calibrate or arguments.calibrate_on:
+        return _calibrated(context, _only(metrics, "--calibrate"), options, explain), 0
+    frames = []
+    for place, metric in enumerate(metrics):
+        step = part(context.progress, place, place + 1, len(metrics))
+        prefix = f"{metric.spec.id}: " if len(metrics) > 1 else ""
+        groups = _groups(context, context.corpus, metric, options, explain, step)
+        frames.append(_grid(context, groups, options, prefix))
+    return pd.concat(frames, ignore_index=True), 0
+
+
+def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> pd.DataFrame:
+    """The grid, and beside it the choice of p and w with what it is worth on held-out data."""
+    groups = _groups(context, context.corpus, metric, options, explain, part(context.progress, 0, 4, 10))
+    frame = _grid(context, groups, options)
+    on = _calibration_groups(context, options, explain, part(context.progress, 4, 8, 10))
+    seed = context.arguments.seed
+    found = calibrate(groups, options, on, seed, progress=part(context.progress, 8, 10, 10))
+    _tell_calibration(context, found, options)
+    text = _json(found)
+    context.last_lines.append(text)
+    if context.arguments.out:
+        _beside(Path(context.arguments.out)).write_text(text + "\n", encoding="utf-8")
+    return frame
+
+
+def _apply(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> pd.DataFrame:
+    """Boosted scores: of systems with their intervals, or of every segment; `original` is the unboosted (mean) score."""
+    arguments = context.arguments
+    p, w = _point(context, options, explain)
+    setting = Setting(p, w, options.regularisation, options.sides)
+    boosted = BoostedMetric(metric, explain, setting, context.scorer)
+    done = part(context.progress, 1, 2, 2)
+    scores = score_systems(context.corpus, [boosted], context.scorer, seed=arguments.seed, progress=done)
+    for row in scores.rows:
+        for reason, count in row.undefined.items():
+            context.tell(f"{row.system}: {count} segments undefined: {reason}")
+    original = {name: table[:, 0] for name, table in scores.statistics[boosted.spec.id].items()}
+    if options.level == "segment":
+        return scores.segment_frame().assign(original=np.concatenate(list(original.values())))
+    means = [float(np.nanmean(values)) if np.isfinite(values).any() else np.nan for values in original.values()]
+    return scores.to_frame().assign(original=means)
+
+
+def _point(context: Context, options: BoostOptions, explain: ExplainOptions) -> tuple[float, float]:
+    """The p and w of `--apply`."""
+    arguments = context.arguments
+    text = arguments.apply.strip()
+    if text == CALIBRATED:
+        if not arguments.calibrate_on:
+            raise InputError(f"--apply {CALIBRATED} needs a corpus to calibrate on; say --calibrate-on CORPUS")
+        on = _calibration_groups(context, options, explain, part(context.progress, 0, 1, 2))
+        found = calibrate(on, BoostOptions(**{**vars(options), "resamples": 0}), on)
+        _tell_calibration(context, found, options, held_out=False)
+        return found.choice.p, found.choice.w
+    if arguments.calibrate or arguments.calibrate_on:
+        raise InputError(f"--apply names p and w, --calibrate chooses them; say one of them, or --apply {CALIBRATED}")
+    pairs = dict(item.partition("=")[::2] for item in text.split(","))
+    if set(pairs) != {"p", "w"}:
+        raise InputError(f"--apply is {text!r}; write it p=X,w=X, for example p=-1,w=0.4")
+    setting = from_pairs(Setting, pairs, "--apply")
+    if math.isnan(setting.p):
+        raise InputError("--apply: p must be a number")
+    return setting.p, setting.w
+
+
+def _groups(
+    context: Context, corpus: Corpus, metric: Metric, options: BoostOptions, explain: ExplainOptions, progress: Progress
+) -> list[Group]:
+    """The corpus, explained, with the human scores that are asked for; one group per criterion."""
+    by_criterion = context.arguments.by == "criterion" and not context.arguments.human
+    criteria = [item.name for item in corpus.criteria] if by_criterion else [_criterion(context, corpus)]
+    if not criteria:
+        raise InputError(_missing(corpus))
+    found = explain_corpus(corpus, metric, explain, context.scorer, progress=progress)
+    reasons = Counter(entry.explanation.undefined for entry in found.entries if entry.explanation.undefined)
+    for reason, count in reasons.items():
+        context.tell(f"{corpus.name}: {count} of {len(found.entries)} outputs left out: {reason}")
+    rows = explained_rows(corpus, found, options.sides)
+    return [human_group(corpus, rows, criterion) for criterion in criteria]
+
+
+def _calibration_groups(context: Context, options: BoostOptions, explain: ExplainOptions, progress: Progress) -> list[Group]:
+    """The groups of all corpora of `--calibrate-on`."""
+    names = context.arguments.calibrate_on
+    groups = []
+    for place, name in enumerate(names):
+        corpus = context.other_corpus(name)
+        [metric] = context.metrics(_default(corpus), corpus)
+        groups += _groups(context, corpus, metric, options, explain, part(progress, place, place + 1, len(names)))
+    return groups
+
+
+def _criterion(context: Context, corpus: Corpus) -> str:
+    """The human score that `--human` names, or the only one that there is."""
+    names = [item.name for item in corpus.criteria]
+    wanted = context.arguments.human
+    if not names:
+        raise InputError(_missing(corpus))
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if wanted not in names:
+        said = "several human scores" if wanted is None else f"no human score {wanted!r}"
+        raise InputError(f"{corpus.name} has {said}; say --human with one of: {', '.join(names)}")
+    return wanted
+
+
+def _missing(corpus: Corpus) -> str:
+    return (
+        f"{corpus.name} has no human scores, so there is nothing to correlate with; give some (--scores CRITERION=FILE), "
+        "or ask for boosted scores alone (--apply p=X,w=X)"
+    )
+
+
+def _grid(context: Context, groups: Sequence[Group], options: BoostOptions, prefix: str = "") -> pd.DataFrame:
+    if context.arguments.by == "part":
+        groups = [group for cut in cut_groups(groups, options.parts) for group in cut]
+    found = boost(groups, options)
+    for remark, names in _remarks(found).items():
+        context.tell(f"{', '.join(prefix + name for name in names)}: {remark}")
+    frame = found.to_frame()
+    return frame.assign(group=prefix + frame["group"]) if prefix else frame
+
+
+def _remarks(found: BoostResult) -> dict[str, list[str]]:
+    """Why cells are undefined and where outputs collapse, each with the groups that it holds for."""
+    remarks: dict[str, list[str]] = {}
+    for surface, collapsed, rows in zip(found.surfaces, found.collapsed, found.rows):
+        said = [
+            f"{count} of {surface.reasons.size} cells undefined: {REASONS[code]}"
+            for code, count in zip(*np.unique(surface.reasons, return_counts=True))
+            if code
+        ]
+        where = stretches(surface.p, 2 * collapsed > rows)
+        if where:
+            said.append(
+                f"more than half of {rows} outputs collapse (their power mean no longer depends on the importances) under "
+                f"{found.options.regularisation} at p = {' and '.join(f'{low:g} to {high:g}' for low, high in where)}"
+            )
+        for remark in said:
+            remarks.setdefault(remark, []).append(surface.group)
+    return remarks
+
+
+def _tell_calibration(context: Context, found: Calibration, options: BoostOptions, held_out: bool = True) -> None:
+    choice = found.choice
+    context.tell(f"{options.calibration}: p = {choice.p:g}, w = {choice.w:g}" + (f" ({choice.note})" if choice.note else ""))
+    if not held_out:
+        return
+    undefined = Counter(row.note for row in found.held_out if not (np.isfinite(row.original) and np.isfinite(row.boosted)))
+    for reason, count in undefined.items():
+        context.tell(f"{count} of {len(found.held_out)} held-out groups undefined: {reason}")
+    if found.significant is not None:
+        context.tell(f"significant in {found.significant} of {len(found.held_out)} held-out groups (Bonferroni-Dror)")
+
+
+def _json(found: Calibration) -> str:
+    """p, w, original, boosted, p_value; null where undefined."""
+    values = {name: float(value) if np.isfinite(value) else None for name, value in found.to_dict().items()}
+    return json.dumps(values)
+
+
+def _beside(out: Path) -> Path:
+    return out.with_name(out.stem + SUFFIX)
+
+
+def _default(corpus: Corpus) -> list[str]:
+    return ["bertscore" if corpus.reference_count else "xbertscore"]
+
+
+def _only(metrics: Sequence[Metric], flag: str) -> Metric:
+    if len(metrics) > 1:
+        raise InputError(f"{flag} works on one metric at a time; name one with --metric")
+    return metrics[0]
