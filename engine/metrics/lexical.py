@@ -87,28 +87,34 @@ class SinglePairs:
 
 
 def plan(segments: Sequence[Segment]) -> Plan:
-    """Reduce segments to distinct hypotheses, references, groups of references and pairs."""
-    hypotheses: dict[str, int] = {}
-    groups: dict[tuple[str, ...], int] = {}
-    references: dict[str, int] = {}
-    hypothesis = np.empty(len(segments), np.int64)
-    group = np.empty(len(segments), np.int64)
-    for row, (_, texts, output) in enumerate(segments):
-        if output is None or not texts:
-            raise ValueError(f"segment {row} lacks a hypothesis or a reference; ask `unscorable` before scoring")
-        hypothesis[row] = hypotheses.setdefault(output, len(hypotheses))
-        group[row] = groups.setdefault(texts, len(groups))
-    members = [references.setdefault(text, len(references)) for text in chain.from_iterable(groups)]
-    pairs, inverse = np.unique(group * max(len(hypotheses), 1) + hypothesis, return_inverse=True)
+    """Reduce segments to distinct hypotheses, references, groups of references and pairs.
+
+    Raises
+    ------
+    ValueError : a segment without hypothesis or reference; `engine.metrics.base.unscorable` tells before.
+    """
+    hypotheses, hypothesis = _number([segment.hypothesis for segment in segments])
+    groups, group = _number([segment.references for segment in segments])
+    if None in hypotheses or () in groups:
+        raise ValueError("a segment lacks a hypothesis or a reference; ask `unscorable` before scoring")
+    references, members = _number(list(chain.from_iterable(groups)))
+    width = max(len(hypotheses), 1)
+    pairs, inverse = np.unique(group * width + hypothesis, return_inverse=True)
     return Plan(
-        hypotheses=list(hypotheses),
-        references=list(references),
-        groups=np.array(members, np.int64),
+        hypotheses=hypotheses,
+        references=references,
+        groups=members,
         group_offsets=_offsets([len(texts) for texts in groups]),
-        hypothesis=pairs % max(len(hypotheses), 1),
-        group=pairs // max(len(hypotheses), 1),
+        hypothesis=pairs % width,
+        group=pairs // width,
         inverse=inverse,
     )
+
+
+def _number(items: Sequence[Any]) -> tuple[list[Any], np.ndarray]:
+    """The distinct items in order of appearance, and the number of each item among them, int64[n]."""
+    numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, items), np.int64, len(items))
 
 
 def single_pairs(planned: Plan) -> SinglePairs:
