@@ -5,83 +5,93 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.numbers import duration
+from components.states import plain
 from components.workspace import Outcome, Workspace
 from engine.scoring.jobs import Job
 
-REFRESH = 0.6  # seconds between two looks at a running job
+REFRESH = 1.0  # seconds between two looks at the running jobs
 ENDED_SHOWN = 3
+ENDED_LOOKS = {"done": ":material/check:", "failed": ":material/error:", "cancelled": ":material/cancel:"}
 
 
-def await_result(outcome: Outcome, work: Workspace, doing: str) -> bool:
-    """True where the result is there; otherwise draw progress, the error, or a way to start again."""
+def await_result(outcome: Outcome, work: Workspace, doing: str, poll: bool = False) -> bool:
+    """True where the result is there; otherwise draw progress, the error, or a way to start again.
+
+    `poll` is True inside a fragment, which the tray cannot redraw: then the progress looks after itself.
+    """
     if outcome.done:
         return True
-    if outcome.state == "running":
-        _progress_panel(outcome.job, doing)
+    if outcome.state == "running" and outcome.job is not None:
+        place = st.container(border=True)
+        place.markdown(plain(doing))
+        if poll:
+            _poll(place, outcome.job)
+        else:
+            work.awaited.append((place, outcome.job))
     elif outcome.state == "failed":
-        st.error(outcome.error, icon=":material/error:")
+        st.error(plain(outcome.error), icon=":material/error:")
         st.button("Try again", key=f"retry-{_name(outcome.key)}", on_click=work.retry, args=(outcome.key,))
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.info(f"{doing} was cancelled.", icon=":material/cancel:")
+            st.info(f"{plain(doing)} was cancelled.", icon=":material/cancel:")
             st.button("Start again", key=f"retry-{_name(outcome.key)}", on_click=work.retry, args=(outcome.key,))
     return False
 
 
+def _poll(place: DeltaGenerator, job: Job) -> None:
+    @st.fragment(run_every=REFRESH)
+    def look() -> None:
+        _bar(job, "")
+        _cancel(job, f"poll-{id(job)}")
+        if job.state != "running":
+            st.rerun()
+
+    with place:
+        look()
+
+
 def job_tray(work: Workspace) -> None:
-    """Running jobs with their progress; looks again by itself while there are any."""
-    running = work.running()
+    """Running jobs with their progress. While there are any, it looks again by itself, and redraws the page at their end."""
+    running = bool(work.running())
     st.fragment(_tray, run_every=REFRESH if running else None)(work)
 
 
 def _tray(work: Workspace) -> None:
     running = work.running()
     for job in running:
-        _bar(job)
-        st.button(
-            "Cancel",
-            key=f"tray-{id(job)}",
-            on_click=job.cancel,
-            icon=":material/close:",
-            type="tertiary",
-            disabled=job.cancelling,
-        )
+        _bar(job, job.title)
+        _cancel(job, f"tray-{id(job)}")
     for job in work.ended()[:ENDED_SHOWN]:
-        icon = {"done": ":material/check:", "failed": ":material/error:", "cancelled": ":material/cancel:"}[job.state]
-        st.caption(f"{icon} {job.title} \u00b7 {duration(job.elapsed_s)}")
+        st.caption(f"{ENDED_LOOKS[job.state]} {plain(job.title)} \u00b7 {duration(job.elapsed_s)}")
     if not running and not work.ended():
         st.caption("Nothing is running.")
+    for place, job in work.awaited:
+        with place:
+            _bar(job, "")
+            _cancel(job, f"page-{id(job)}")
     if work.news():
         st.rerun()
 
 
-def _progress_panel(job: Job, doing: str) -> None:
-    """Progress where the result will stand, until it is there."""
-
-    @st.fragment(run_every=REFRESH)
-    def panel() -> None:
-        with st.container(border=True):
-            _bar(job, doing)
-            st.button("Cancel", key=f"cancel-{id(job)}", on_click=job.cancel, icon=":material/close:", disabled=job.cancelling)
-        if job.state != "running":
-            st.rerun()
-
-    panel()
-
-
-def _bar(job: Job, doing: str = "") -> None:
+def _bar(job: Job, title: str) -> None:
     progress = job.progress
-    title = doing or job.title
+    left = duration(progress.remaining_s)
     if job.cancelling:
-        text = f"{title} \u00b7 stopping"
+        state = ["stopping"]
     elif job.waiting:
-        text = f"{title} \u00b7 waiting for its turn"
+        state = ["waiting for its turn"]
     else:
-        left = duration(progress.remaining_s)
-        text = f"{title} \u00b7 {progress.share:.0%}" + (f" \u00b7 about {left} left" if left else "")
-    st.progress(progress.share, text=text)
+        state = [f"{progress.share:.0%}", f"about {left} left" if left else ""]
+    st.progress(progress.share, text=plain(" \u00b7 ".join(filter(None, [title, *state]))))
+
+
+def _cancel(job: Job, key: str) -> None:
+    st.button(
+        "Cancel", key=f"cancel-{key}", on_click=job.cancel, icon=":material/close:", type="tertiary", disabled=job.cancelling
+    )
 
 
 def _name(key: Hashable) -> str:

@@ -22,13 +22,17 @@ MODES = {"outputs": "All outputs", "pairs": "A beside B"}
 FILTERS = ("find", "only", "low", "high")
 
 
-def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
-    """Draw the controls and one page of the table."""
-    scores, reasons = found_scores.segments[spec.id], found_scores.reasons[spec.id]
-    rows = work.cached(("segment rows", corpus.hash, spec.signature), lambda: SegmentRows(corpus, scores, spec.higher_is_better))
+def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores | None, spec: MetricSpec, a: str, b: str) -> None:
+    """Draw the controls and one page of the table; without scores while they are on their way."""
+    if found_scores is None:
+        scores, reasons = {name: np.full(len(corpus), np.nan) for name in corpus.systems}, None
+    else:
+        scores, reasons = found_scores.segments[spec.id], found_scores.reasons[spec.id]
+    known = spec.signature if found_scores is not None else ""
+    rows = work.cached(("segment rows", corpus.hash, known), lambda: SegmentRows(corpus, scores, spec.higher_is_better))
     paired = _controls(work, corpus, spec)
     wanted = Wanted(work.view["find"], work.view["only"], _bound(work.view["low"]), _bound(work.view["high"]), work.view["sort"])
-    key = ("rows", corpus.hash, spec.signature, a, b, paired, wanted)
+    key = ("rows", corpus.hash, known, a, b, paired, wanted)
     found = work.cached(key, lambda: rows.select_pairs(wanted, a, b) if paired else rows.select(wanted, a, b))
     total = len(found) if paired else len(found[0])
     if not total:
@@ -103,8 +107,10 @@ def _human(corpus: Corpus, systems: Sequence[str]) -> dict[str, np.ndarray]:
     return found
 
 
-def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None]]) -> pd.DataFrame:
-    """Beside undefined scores, why they are undefined."""
+def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None]] | None) -> pd.DataFrame:
+    """Beside undefined scores, why they are undefined; without the scores where there are none yet."""
+    if reasons is None:
+        return frame.drop(columns="score")
     if frame["score"].isna().any():
         whys = [reasons[system][segment] or "" for system, segment in zip(frame["system"], frame["segment"], strict=True)]
         frame.insert(int(frame.columns.get_loc("score")) + 1, "why no score", whys)

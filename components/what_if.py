@@ -35,7 +35,7 @@ def show_what_if(work: Workspace, corpus: Corpus, metric: Metric, options: Expla
 
     key = ("what-if", metric.spec.signature, options, edited)
     outcome = work.compute(key, "What if", explain, patience=2.0)
-    if await_result(outcome, work, f"Explaining with {explainer_title(options.explainer)}"):
+    if await_result(outcome, work, f"Explaining with {explainer_title(options.explainer)}", poll=True):
         _show_result(corpus, metric, options, side, outcome.value)
 
 

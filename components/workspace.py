@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components import address, services
 from engine.corpus.types import Corpus, Finding
@@ -61,6 +62,7 @@ class Workspace:
     long_runs: JobTray = field(default_factory=JobTray)
     page_jobs: JobTray = field(default_factory=lambda: JobTray(PAGE_SLOTS))
     drafts: dict[str, Any] = field(default_factory=dict)
+    awaited: list[tuple[DeltaGenerator, Job]] = field(default_factory=list)
     destination: str = ""
     entered: bool = False
     _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
@@ -73,6 +75,7 @@ class Workspace:
     def open(self, page: str) -> None:
         """Take over what the address says when it is not what this session wrote, and note which page is open."""
         moved = page != self.page
+        self.awaited = []
         self.page = page
         given = st.query_params.to_dict()
         if given and not self._own(given):
@@ -258,8 +261,8 @@ class Workspace:
         self._watched = self.running()
 
     def news(self) -> bool:
-        """True where a job has ended since the page was drawn."""
-        return any(job.state != "running" for job in self._watched)
+        """True where a job has ended since the page was drawn or began to wait for it."""
+        return any(job.state != "running" for job in [*self._watched, *(job for _, job in self.awaited)])
 
     def retry(self, key: Hashable) -> None:
         """Forget a failed or cancelled job, so that the next `compute` starts again."""

@@ -43,7 +43,9 @@ def draw(work: Workspace) -> None:
             await_result(outcome, work, f"Scoring with {metric_title(name)}")
     outcome = scores[work.view["metric"]]
     if outcome.done:
-        draw_details(work, corpus, chosen.spec, outcome.value, a, b)
+        draw_charts(work, chosen.spec, outcome.value, a, b)
+    st.subheader("Segments", anchor=False)
+    show_segments(work, corpus, outcome.value if outcome.done else None, chosen.spec, a, b)
 
 
 def draw_facts(corpus: Corpus) -> None:
@@ -87,8 +89,8 @@ def score(work: Workspace, corpus: Corpus, metric: Metric) -> Outcome:
     return work.compute(("scores", corpus.hash, metric.spec.signature), f"{metric.spec.name} of all systems", run)
 
 
-def draw_details(work: Workspace, corpus: Corpus, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
-    """The chosen metric in detail: intervals, distributions, segments."""
+def draw_charts(work: Workspace, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
+    """The chosen metric in charts: intervals and distributions."""
     with st.grid(2, min_column_width=340, gap="large"):
         with st.container():
             st.subheader(f"{spec.name} with its uncertainty", anchor=False)
@@ -96,8 +98,6 @@ def draw_details(work: Workspace, corpus: Corpus, spec: MetricSpec, found: Syste
         with st.container():
             st.subheader("Segment scores", anchor=False)
             show_distributions(work, found.segments[spec.id], spec, a, b)
-    st.subheader("Segments", anchor=False)
-    show_segments(work, corpus, found, spec, a, b)
 
 
 if under_entry():

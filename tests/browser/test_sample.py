@@ -116,11 +116,15 @@ def test_html_and_image_are_whole(visit: Visit) -> None:
 def test_a_row_of_the_table_opens_explain_there(visit: Visit) -> None:
     visit.open("/?sort=low&metric=chrf")
     frame = visit.page.locator(".st-key-segments [data-testid='stDataFrame']")
-    frame.scroll_into_view_if_needed()
     rows = visit.table("csv-segments")
+    frame.scroll_into_view_if_needed()
+    visit.settle()
     box = frame.bounding_box()
     assert box
-    visit.page.mouse.click(box["x"] + 330, box["y"] + 35 + 35 * 2 + 17)
+    place = (box["x"] + 330, box["y"] + 35 + 35 * 2 + 17)
+    visit.page.mouse.move(*place)
+    visit.page.wait_for_timeout(300)
+    visit.page.mouse.click(*place, delay=80)
     expect(visit.page.get_by_role("heading", name="Explain", exact=True)).to_be_visible(timeout=WAIT)
     visit.settle()
     address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
@@ -155,12 +159,12 @@ def test_what_if_follows_the_typing(visit: Visit) -> None:
 
 def test_a_bar_shows_the_segments_behind_it(visit: Visit) -> None:
     visit.open("/")
-    bars = visit.page.locator(".st-key-distribution canvas, .st-key-distribution svg").first
+    bars = visit.page.locator(".st-key-distribution .marks").first
     bars.scroll_into_view_if_needed()
     box = bars.bounding_box()
     assert box
     for share in (0.45, 0.5, 0.55, 0.6, 0.65):
-        visit.page.mouse.click(box["x"] + box["width"] * share, box["y"] + 52)
+        visit.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.2)
         visit.page.wait_for_timeout(1500)
         visit.settle()
         if "only=" in visit.page.evaluate("location.href"):
