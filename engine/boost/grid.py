@@ -22,8 +22,9 @@ REASONS = (
     "all combined scores are equal (to 10 significant digits)",
     "all human scores are equal",
     "fewer than two items have both a score and a human score",
+    "undefined in at least one of the groups that are averaged",
 )
-_CONSTANT, _CONSTANT_HUMAN, _TOO_FEW = 1, 2, 3
+_CONSTANT, _CONSTANT_HUMAN, _TOO_FEW, _IN_PART = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,17 @@ def to_frame(results: Sequence[Surface]) -> pd.DataFrame:
     if not results:
         return pd.DataFrame(columns=["p", "w", "group", "correlation", "original"])
     return pd.concat([surface.to_frame() for surface in results], ignore_index=True)
+
+
+def average(results: Sequence[Surface], name: str) -> Surface:
+    """The mean of several surfaces, cell by cell; undefined where one of them is."""
+    first = results[0]
+    correlation = np.mean([surface.correlation for surface in results], axis=0)
+    original = float(np.mean([surface.original for surface in results]))
+    reasons = np.where(np.isnan(correlation), _IN_PART, 0).astype(np.int8)
+    why = REASONS[_IN_PART] if np.isnan(original) else ""
+    count = sum(surface.n for surface in results)
+    return Surface(name, first.coefficient, count, first.p, first.w, correlation, reasons, original, why)
 
 
 def stretches(p: np.ndarray, wanted: np.ndarray) -> list[tuple[float, float]]:

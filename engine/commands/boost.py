@@ -49,7 +49,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--calibrate",
         action="store_true",
-        help=f"also choose p and w, judged on held-out data; one JSON object on standard output, and beside --out as NAME{SUFFIX}",
+        help=f"also choose p and w, judged on held-out data: a JSON object on standard output, and beside --out as NAME{SUFFIX}",
     )
     group.add_argument(
         "--calibrate-on",

@@ -91,9 +91,7 @@ def corpus_or_fail(loaded: Loaded) -> Corpus:
             raise InputError(one_line(finding))
     columns = ", ".join(loaded.table.columns) if loaded.table else ""
     guess = ",".join(f"{role}={name}" for name, role in (loaded.table.guess if loaded.table else {}).items() if role != "ignore")
-    raise InputError(
-        f"the columns are not recognised for certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}"
-    )
+    raise InputError(f"the columns are not certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}")
 
 
 def one_line(finding: Finding) -> str:
