@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from engine.muler.spans import SpanFinder
 from engine.muler.styles import bleu_tokens
 from engine.muler.tagging import TaggedTexts
 from engine.muler.words import Words, masked_word
+
+_UNKNOWN = -1
 
 
 class BleuMasker:
@@ -27,72 +30,107 @@ class BleuMasker:
     """
 
     def __init__(
-        self, metric: Bleu, finder: SpanFinder, mask_word: str, words: Words, tokens: Callable[[str], list[str]] | None = None
+        self,
+        metric: Bleu,
+        finder: SpanFinder,
+        mask_word: str,
+        words: Words,
+        tokens: Callable[[str], list[str]] | None = None,
     ) -> None:
-        self._metric = metric
         self._finder = finder
         self._mask_word = mask_word
-        self._words = words
         self._split = tokens
-        self._ids: dict[str, int] = {}
-        self._is_mask: list[bool] = []
-        self._forms: dict[str, int] = {}
-        self._tokens: list[int] = []
-        self._offsets: list[int] = [0]
-        self._masked_types: dict[int, int] = {}
-        self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
-        self._plain = self._plain_forms()
+        self._order = metric.options.max_ngram_order
+        self._forms = Forms(metric, mask_word)
+        self._whole = _Layout(words, self._forms, mask_word)
+        self._parts = _Layout(Words(finder.tagged, _cuts(words, finder, metric)), self._forms, mask_word)
 
     @staticmethod
     def can_mask(metric: Bleu) -> bool:
         """Whether the tokenizer can be trusted to see each word by itself."""
         return metric.tokenizer.pieces is not None or metric.tokenizer.name in ("none", "char")
 
-    def masked(self, mask: np.ndarray, entities: bool) -> np.ndarray:
-        """The forms of all words when the tokens in `mask` (bool[n_tokens]) are masked, int32[n_words]."""
+    def masked(self, mask: np.ndarray, entities: bool) -> MaskedForms:
+        """All words with the tokens in `mask` (bool[n_tokens]) masked."""
         mask = self._finder.extended(mask)
         joined = self._finder.joined(mask, entities)
         spaces = self._finder.spaces(mask, joined)
-        change = self._words.change(mask)
-        types, single = self._words.types, self._words.last - self._words.first == 1
-        changed = np.empty(len(change.examples), np.int32)
-        for place, word in enumerate(change.examples.tolist()):
-            known = self._masked_types.get(int(types[word])) if single[word] else None
-            if known is None:
-                known = self._form(masked_word(self._words, word, mask, joined, spaces, self._write))
-                if single[word]:  # looks the same whatever the feature
-                    self._masked_types[int(types[word])] = known
-            changed[place] = known
-        forms = self._plain.copy()
+        layout = self._whole if entities else self._parts  # masks of entities may reach over a cut
+        words, types = layout.words, layout.words.types
+        change = words.change(mask)
+        kinds = types[change.examples]
+        changed = np.where(words.last[change.examples] - words.first[change.examples] == 1, layout.masked[kinds], _UNKNOWN)
+        for place in np.flatnonzero(changed == _UNKNOWN).tolist():
+            word = int(change.examples[place])
+            changed[place] = self._forms.number(masked_word(words, word, mask, joined, spaces, self._write))
+            if words.last[word] - words.first[word] == 1:
+                layout.masked[kinds[place]] = changed[place]
+        forms = layout.plain.copy()
         forms[change.words] = changed[change.kinds]
-        return forms
+        return MaskedForms(forms, words.spans)
 
     def statistics(
-        self, forms: np.ndarray, hypotheses: np.ndarray, groups: np.ndarray, members: np.ndarray, offsets: np.ndarray
+        self, masked: MaskedForms, hypotheses: np.ndarray, groups: np.ndarray, members: np.ndarray, offsets: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Statistics under the oracle and under the anti-oracle, float64[n, 2 + 2 · order] each, in the layout of `Bleu`.
 
         Parameters
         ----------
-        forms : what `masked` gives.
+        masked : what `masked` gives.
         hypotheses : int64[n], texts.
         groups : int64[n]; the references of group g are the texts `members[offsets[g]:offsets[g + 1]]`.
         members, offsets : int64.
         """
         from engine.muler.ngram_kernel import masked_matches
 
-        order = self._metric.options.max_ngram_order
-        counts = masked_matches(
-            *self._tables(), forms,
-            self._words.spans, self._words.spans, members, offsets, hypotheses, groups, order,
-        )  # fmt: skip
+        order, spans = self._order, masked.spans
+        tables = self._forms.tables()
+        counts = masked_matches(*tables, masked.forms, spans, spans, members, offsets, hypotheses, groups, order)
         lengths = counts[:, 2 * order :]
         totals = np.maximum(lengths[:, :1] - np.arange(order), 0)
         oracle = np.concatenate([lengths, counts[:, :order], totals], axis=1, dtype=np.float64)
         anti = np.concatenate([lengths, counts[:, order : 2 * order], totals], axis=1, dtype=np.float64)
         return oracle, anti
 
-    def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _write(self, span: str) -> str:
+        return fill(template_of(span, self._split), self._mask_word)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedForms:
+    """The form of each word, int32[n_words], and the words of each text, int64[n_texts, 2]."""
+
+    forms: np.ndarray
+    spans: np.ndarray
+
+
+class Forms:
+    """Distinct ways in which words look, as token ids; equal tokens have equal ids."""
+
+    def __init__(self, metric: Bleu, mask_word: str) -> None:
+        self._metric = metric
+        self._mask_characters = frozenset(mask_word)
+        self._ids: dict[str, int] = {}
+        self._is_mask: list[bool] = []
+        self._numbers: dict[str, int] = {}
+        self._tokens: list[int] = []
+        self._offsets: list[int] = [0]
+        self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
+
+    def number(self, text: str) -> int:
+        """The number of a form: the tokens of a word, or of several where masks stand apart."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self._numbers)
+            for piece in bleu_tokens(self._metric, text):
+                token = self._ids.setdefault(piece, len(self._ids))
+                if token == len(self._is_mask):
+                    self._is_mask.append(not self._mask_characters.isdisjoint(piece))
+                self._tokens.append(token)
+            self._offsets.append(len(self._tokens))
+        return number
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Token ids, where each form's begin, and which tokens hold a mask; only what is new is converted."""
         tokens, offsets, is_mask = self._arrays
         if len(offsets) != len(self._offsets):
@@ -102,26 +140,43 @@ class BleuMasker:
             self._arrays = tokens, offsets, is_mask
         return self._arrays
 
-    def _write(self, span: str) -> str:
-        return fill(template_of(span, self._split), self._mask_word)
 
-    def _plain_forms(self) -> np.ndarray:
-        types, example = np.unique(self._words.types, return_index=True)
-        known = np.array([self._form(self._words.text(word)) for word in example.tolist()], np.int32)
-        return known[np.searchsorted(types, self._words.types)] if len(types) else np.empty(0, np.int32)
+class _Layout:
+    """Words and their forms.
 
-    def _form(self, text: str) -> int:
-        """The number of a form, made of the tokens that the tokenizer gives for a word (or two, where a mask stands apart)."""
-        number = self._forms.get(text)
-        if number is None:
-            number = self._forms[text] = len(self._forms)
-            for piece in bleu_tokens(self._metric, text):
-                token = self._ids.setdefault(piece, len(self._ids))
-                if token == len(self._is_mask):
-                    self._is_mask.append(any(character in piece for character in self._mask_word))
-                self._tokens.append(token)
-            self._offsets.append(len(self._tokens))
-        return number
+    Attributes
+    ----------
+    plain : int32[n_words], the form of each word as it is.
+    masked : int32[n_types], the masked form of words of one token, whatever the feature; `_UNKNOWN` until it is needed.
+    """
+
+    def __init__(self, words: Words, forms: Forms, mask_word: str) -> None:
+        self.words = words
+        types, examples, inverse = np.unique(words.types, return_index=True, return_inverse=True)
+        texts = [words.text(word) for word in examples.tolist()]
+        known = np.array([forms.number(text) for text in texts], np.int32)
+        self.plain = known[inverse] if len(types) else np.empty(0, np.int32)
+        self.masked = np.full(int(types.max(initial=-1)) + 1, _UNKNOWN, np.int32)
+        self.masked[types[[text.isalnum() for text in texts]]] = forms.number(mask_word)
+
+
+def _cuts(words: Words, finder: SpanFinder, metric: Bleu) -> np.ndarray:
+    """Where words can be cut so that the tokens of the parts are the tokens of the whole, bool[n_tokens]."""
+    cuts = finder.seam.copy()
+    cut_words = np.unique(words.word_of[np.flatnonzero(cuts)])
+    types, example = np.unique(words.types[cut_words], return_index=True)
+    tagged, broken = finder.tagged, []
+    for kind, word in zip(types.tolist(), cut_words[example].tolist()):
+        text, first, last = words.text(word), int(words.first[word]), int(words.last[word])
+        edges = [first, *(token for token in range(first + 1, last) if cuts[token]), last]
+        start = tagged.start[first]
+        parts = (text[tagged.start[a] - start : tagged.end[b - 1] - start] for a, b in zip(edges, edges[1:]))
+        if [token for part in parts for token in bleu_tokens(metric, part)] != bleu_tokens(metric, text):
+            broken.append(kind)
+    if broken:
+        whole = np.isin(words.types, broken)
+        cuts &= ~whole[np.maximum(words.word_of, 0)]
+    return cuts
 
 
 def bleu_words(tagged: TaggedTexts) -> Words | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -43,7 +44,8 @@ class CharacterMasks:
         ranges = _HAN if han else _PRIVATE
         pattern = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "]")
         used = set().union(*map(pattern.findall, texts))
-        self._free = [chr(code) for first, last in ranges for code in range(first, last + 1) if chr(code) not in used]
+        self._ranges = ranges
+        self._free = [code for code in chain(*_codes(ranges)) if chr(code) not in used] if used else None
 
     def words(self, length: int = 1) -> MaskWords:
         """Masks of `length` characters.
@@ -52,16 +54,30 @@ class CharacterMasks:
         ------
         InputError : the texts use the characters up.
         """
-        free, share = self._free, len(self._free) // 3
+        codes = _codes(self._ranges)
+        share = (sum(map(len, codes)) if self._free is None else len(self._free)) // 3
         most = share // length
         if most < 1:
             raise InputError("the texts use up the private-use characters of Unicode: none are left to mask words with")
 
         def word(kind: int, number: int) -> str:
             first = kind * share + (number % most) * length
-            return "".join(free[first : first + length])
+            return "".join(chr(self._code(place)) for place in range(first, first + length))
 
         return MaskWords(word, False)
+
+    def _code(self, place: int) -> int:
+        if self._free is not None:
+            return self._free[place]
+        for codes in _codes(self._ranges):
+            if place < len(codes):
+                return codes[place]
+            place -= len(codes)
+        raise IndexError(place)
+
+
+def _codes(ranges: Sequence[tuple[int, int]]) -> list[range]:
+    return [range(first, last + 1) for first, last in ranges]
 
 
 def visible_masks(texts: Iterable[str]) -> MaskWords:

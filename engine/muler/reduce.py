@@ -16,7 +16,7 @@ from engine.scoring.scorer import reduce_segments
 from engine.stats.resampling import bootstrap_chunks
 
 _CELLS = 2_000_000  # weights that are unpacked at once
-_ROWS = 256  # resamples whose sums are scored at once
+_ROWS = 64  # resamples whose sums are scored at once
 _FLAT = 1e-9  # oracle and anti-oracle closer than this, in relation to their size, are equal
 
 Reducer = Callable[[np.ndarray], float]

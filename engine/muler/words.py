@@ -32,7 +32,11 @@ class Change:
 
 
 class Words:
-    """The stretches without white space of tagged texts.
+    """The words of tagged texts: stretches without white space, or their parts where a metric separates them.
+
+    Parameters
+    ----------
+    cuts : bool[n_tokens]; tokens before which a stretch is cut; nowhere where not given.
 
     Attributes
     ----------
@@ -41,11 +45,13 @@ class Words:
     spans : int64[n_texts, 2]; first word of each text and the word after its last.
     """
 
-    def __init__(self, tagged: TaggedTexts) -> None:
+    def __init__(self, tagged: TaggedTexts, cuts: np.ndarray | None = None) -> None:
         self.tagged = tagged
         solid = (tagged.flags & SPACE) == 0
         begins = solid & ~tagged.glued
         begins[1:] |= solid[1:] & ~solid[:-1]
+        if cuts is not None:
+            begins |= solid & cuts
         number = np.cumsum(begins) - 1
         self.word_of = np.where(solid, number, -1)
         self.first = np.flatnonzero(begins)
@@ -56,7 +62,7 @@ class Words:
 
     @cached_property
     def regular(self) -> bool:
-        """Whether the words are what `str.split` gives: no token holds white space, and no word has too many tokens."""
+        """Whether uncut words are what `str.split` gives: no token holds white space, and no word has too many tokens."""
         if (self.last - self.first).max(initial=0) > MOST_TOKENS:
             return False
         counts = np.diff(self.spans, axis=1)[:, 0].tolist()
