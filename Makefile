@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: app test check bench clean
+.PHONY: app test check clean
 
 app: $(VENV)/app.stamp
 	$(BIN)/python -m streamlit run app.py --server.address localhost --server.port $(PORT)
@@ -23,10 +23,12 @@ $(BIN)/python:
 
 $(VENV)/app.stamp: requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements.txt
+	$(BIN)/python -m engine.metrics.kernels
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-dev.txt
+	$(BIN)/python -m engine.metrics.kernels
 	@touch $@ $(VENV)/app.stamp
 
 clean:
