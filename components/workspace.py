@@ -22,6 +22,7 @@ from engine.scoring.jobs import Job, JobTray, Slots
 
 ENTRY = Path(__file__).resolve().parents[1] / "app.py"
 STATE_KEY = "plumbline"
+REFERENCE_FREE = "xbertscore"  # the metric for a corpus without references
 KEPT_RESULTS = 400
 PATIENCE = 0.7  # seconds that a page waits for a result before it shows progress instead
 PAGE_SLOTS = Slots(4)
@@ -168,7 +169,9 @@ class Workspace:
         slug = re.sub(r"[^\w.-]+", "-", corpus.name).strip("-.")[:40] or "corpus"
         name = f"upload:{slug}.{corpus.hash[:8]}"
         self.uploads[name] = Upload(corpus, findings)
-        self.set(corpus=name, a="", b="", segment=0, page=1, find="", only=())
+        self.set(corpus=name, a="", b="", segment=0, page=1, find="", only=(), low="", high="")
+        if not corpus.reference_count and not self.view["metric"].startswith(REFERENCE_FREE):
+            self.set(metric=REFERENCE_FREE)
         return name
 
     @property

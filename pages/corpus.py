@@ -33,7 +33,7 @@ def draw(work: Workspace) -> None:
     show_findings(work.findings, key="corpus")
     a, b = work.systems(corpus)
     chosen = work.metric(corpus)
-    names = draw_metric_choice(work)
+    names = draw_metric_choice(work, corpus)
     scores = {name: score(work, corpus, work.metric(corpus, name)) for name in names}
     ready = {work.metric(corpus, name).spec: outcome.value for name, outcome in scores.items() if outcome.done}
     if ready:
@@ -64,12 +64,13 @@ def draw_facts(corpus: Corpus) -> None:
         st.caption(f":material/info: The scores that come with this sample are {NOT_HUMAN}.")
 
 
-def draw_metric_choice(work: Workspace) -> list[str]:
+def draw_metric_choice(work: Workspace, corpus: Corpus) -> list[str]:
     """Which metrics the table shows: the chosen one first, then those picked here."""
     st.subheader("System scores", anchor=False)
     chosen = work.view["metric"]
     beside = [name for name in METRICS if name != chosen.partition(":")[0]]
-    current = work.view["metrics"] or tuple(name for name in QUICK if name in beside)
+    quick = QUICK if corpus.reference_count else ()
+    current = work.view["metrics"] or tuple(name for name in quick if name in beside)
     st.pills(
         "Metrics beside the chosen one",
         beside,
