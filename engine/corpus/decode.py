@@ -147,6 +147,10 @@ def _damaged(data: bytes, encoding: str, file: str, findings: Findings) -> str:
 
 def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
     """Damaged UTF-8, or another encoding? Text that is mostly valid UTF-8 sequences is the first."""
+    try:
+        return _surrogates(data.decode("utf-8", "surrogatepass"), file, findings)
+    except UnicodeDecodeError:
+        pass
     marked = data.decode("utf-8", "surrogateescape")
     invalid = len(re.findall("[\udc80-\udcff]", marked))
     valid = sum(1 for _ in re.finditer("[^\x00-\x7f\udc80-\udcff]", marked))
@@ -166,6 +170,19 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
         line,
     )
     return text
+
+
+def _surrogates(text: str, file: str, findings: Findings) -> str:
+    """Mend UTF-8 that writes some characters as two halves (CESU-8, as some databases do); a half without partner is lost."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    halves = [text.count("\n", 0, match.start()) + 1 for match in islice(re.finditer("[\ud800-\udfff]", text), 1000)]
+    if len(whole) - whole.count("\ufffd") > len(text) - len(re.findall("[\ud800-\udfff]", text)) - text.count("\ufffd"):
+        message = "Some characters are written as surrogate pairs (CESU-8) in {lines}; they were put together."
+        findings.lines("encoding", file, sorted(set(halves)), message, _SAVE)
+    if whole.count("\ufffd") > text.count("\ufffd"):
+        message = "Half characters (lone surrogates) stand in {lines}; each became U+FFFD (�)."
+        findings.lines("half-characters", file, sorted(set(halves)), message, "Restore these lines from the original file.")
+    return whole
 
 
 def _legacy_encoding(data: bytes) -> str:

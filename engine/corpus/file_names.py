@@ -29,7 +29,7 @@ _IGNORED = re.compile(
     re.IGNORECASE,
 )
 _FORMATS = ("txt", "text", "tsv", "csv", "gz")
-_SUFFIX = re.compile(r"\.(txt|text|tsv|csv|out|hyp|dec|detok|tok|gz)$", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(txt|text|tsv|csv|jsonl?|xlsx|xml|sgml?|zip|out|hyp|dec|detok|tok|gz)$", re.IGNORECASE)
 
 
 def is_ignored(path: str) -> bool:

@@ -9,7 +9,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,7 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"ARROW1", "an Arrow file", "Export it as CSV or JSONL."),
     (b"{\\rtf1", "an RTF document", "Save it as plain text (UTF-8)."),
 )
+_ALWAYS = (b"%PDF-", b"{\\rtf1")  # no text begins so
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,10 @@ def from_folder(folder: Path) -> list[Blob]:
 
 
 def is_zip(data: bytes) -> bool:
-    """Whether bytes are a zip archive (a workbook is one too)."""
-    return data[:4] in (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+    """Whether bytes are a zip archive (a workbook is one too), damaged or not."""
+    if data[:4] not in (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"):
+        return False
+    return zipfile.is_zipfile(io.BytesIO(data)) or not _is_text(data)
 
 
 def zip_names(data: bytes) -> list[str]:
@@ -209,33 +212,36 @@ def gunzip(data: bytes, name: str) -> bytes:
 
 def refuse_binary(data: bytes, name: str) -> None:
     """Refuse pickles (they can run programs when read), and other content that holds no plain text."""
-    text = _is_text(data)
-    if _PICKLE_NAME.search(name) or _is_pickle(data) or (_MODEL_NAME.search(name) and not text) or data[:6] == b"\x93NUMPY":
-        raise refuse(
-            "pickle",
-            name,
-            "This is a Python pickle (or a file that may hold one); reading it could run any program, so it was not opened.",
-            "Export the texts as JSONL, TSV or plain text.",
-        )
+    model = _MODEL_NAME.search(name) is not None and not _is_text(data)
+    if _PICKLE_NAME.search(name) or model or _is_pickle(data) or data[:6] == b"\x93NUMPY":
+        message = "This is a Python pickle (or a file that may hold one); reading it could run any program, so it was not opened."
+        raise refuse("pickle", name, message, "Export the texts as JSONL, TSV or plain text.")
     for magic, what, remedy in _MAGIC:
-        if data.startswith(magic) and not (text and magic.isascii() and magic not in (b"%PDF-", b"{\\rtf1")):
+        if data.startswith(magic) and not (magic.isascii() and magic not in _ALWAYS and _is_text(data)):
             raise refuse("binary", name, f"This is {what}, which cannot be read.", remedy)
-    if data[257:262] == b"ustar":
+    if _is_tar(data):
         raise refuse(
             "binary", name, "This is a tar archive, which cannot be read.", "Unpack it and name the folder, or make a zip."
         )
 
 
-def nested_archives(blobs: Iterable[Blob]) -> Iterator[str]:
-    """The names of archives inside an archive or folder; they are not opened."""
-    return (blob.name for blob in blobs if re.search(r"\.(zip|tar|tgz|tar\.gz|7z|rar)$", blob.name, re.IGNORECASE))
-
-
 def _is_text(data: bytes) -> bool:
-    """Whether bytes can be text: no NUL in sight, or a mark of UTF-16."""
+    """Whether bytes are text in UTF-8 or marked as UTF-16."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return True
-    return b"\x00" not in data[:65536]
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_tar(data: bytes) -> bool:
+    """Whether bytes begin with the header of a tar archive: its checksum is that of the header with eight spaces in its place."""
+    if data[257:262] != b"ustar":
+        return False
+    stated = re.match(rb"[ 0]*([0-7]+)", data[148:156])
+    return stated is not None and int(stated[1], 8) == sum(data[:148]) + sum(data[156:512]) + 8 * 32
 
 
 def _is_pickle(data: bytes) -> bool:

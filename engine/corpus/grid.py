@@ -129,7 +129,7 @@ def promote(grid: Grid, names: Collection[str]) -> Grid:
 def report_header(grid: Grid, findings: Findings) -> None:
     """Report a table without a header."""
     if not grid.header:
-        message = "The table has no header row; its columns are called 1, 2, 3 …"
+        message = "The table has no header row; its columns are called by number: 1, 2 and so on."
         remedy = "Add a row with the columns' names, or name the columns by number."
         findings.add("no-header", grid.file, message, remedy, grid.lines[0])
 

@@ -68,8 +68,8 @@ def reference_columns(grid: Grid, columns: Columns) -> list[Texts]:
     spread: list[Texts] = []
     for column in columns.references:
         cells = grid.columns[column]
-        width = max((len(cell) for cell in cells if isinstance(cell, list)), default=0)
-        if not width:
+        width = max((len(cell) for cell in cells if isinstance(cell, list)), default=None)
+        if width is None:
             spread.append(missing_where_blank(texts(cells)))
             continue
         lists = [cell if isinstance(cell, list) else [cell] for cell in cells]

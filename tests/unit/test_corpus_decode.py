@@ -80,6 +80,15 @@ def test_damaged_utf8_keeps_its_lines():
     assert "encoding" not in found
 
 
+def test_characters_in_two_halves():
+    text, found = read("ok\n".encode() + "\ud83d\ude00 fine\n".encode("utf-8", "surrogatepass"))
+    assert text == "ok\n😀 fine\n"
+    assert found["encoding"].line == 2
+    text, found = read("\ud83d alone\n".encode("utf-8", "surrogatepass"))
+    assert text == "\ufffd alone\n"
+    assert found["half-characters"].line == 1
+
+
 def newlines(text: str) -> dict[str, object]:
     findings = Findings()
     report_newlines(text, "file.txt", findings)
