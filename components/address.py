@@ -11,6 +11,11 @@ SHARED: dict[str, Any] = {"corpus": "demo:mt", "a": "", "b": "", "metric": "chrf
 PAGES: dict[str, dict[str, Any]] = {
     "corpus": {"metrics": (), "rows": "outputs", "find": "", "only": (), "sort": "segment", "low": "", "high": "", "page": 1},
     "explain": {"segment": 0, "view": "heatmap", "explainer": "erasure", "options": "", "references": "few", "whose": "a"},
+    "boost": {
+        **{"explainer": "erasure", "options": "", "human": "", "level": "segment", "coefficient": "kendall"},
+        **{"regularisation": "paper", "calibration": "median", "boost": "", "on": "", "group": "whole"},
+        **{"chart": "map", "reach": "30", "p": "", "w": ""},
+    },
 }
 """Parameters of one page, by the page's name in the address."""
 

@@ -1,0 +1,214 @@
+"""What one p and w do: to the systems and their ranks, and to the scores against human scores, before and after."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components import services
+from components.boost_runs import Study
+from components.charts import system_parts, system_scale
+from components.downloads import download_csv
+from components.numbers import count, number, score_places, signed
+from components.score_table import criterion_title
+from components.states import plain
+from components.workspace import Workspace
+from engine.boost.effect import segment_frame, system_frame
+from engine.boost.grid import W_GRID, Surface, correlate
+from engine.boost.metric import BoostedMetric, Setting
+from engine.boost.power import P_GRID
+from engine.boost.rows import Group
+
+POINTS = 3000
+"""Outputs that are drawn; of more, that many are drawn at random, and the page says so."""
+
+
+def pick_cell(work: Workspace, default: tuple[float, float], calibrated: bool) -> tuple[float, float]:
+    """Draw p and w of the cell that is looked at; the default one until another is chosen."""
+    p, w = looked_at(work, default)
+    low, high = float(P_GRID[0]), float(P_GRID[-1])
+    weights = [float(value) for value in W_GRID]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        tie = work.tied("boost-p", p, lambda value: work.set(p=f"{value:g}", w=work.view["w"] or f"{w:g}"))
+        st.number_input("p", low, high, step=0.1, format="%.1f", width=130, **tie)
+        tie = work.tied("boost-w", w, lambda value: work.set(w=f"{value:g}", p=work.view["p"] or f"{p:g}"))
+        st.selectbox("w", weights, format_func="{:.1f}".format, width=100, **tie)
+        reset = {"p": "", "w": ""}
+        disabled = not (work.view["p"] or work.view["w"])
+        label = "Back to the calibrated p and w" if calibrated else f"Back to p = {default[0]:g}, w = {default[1]:g}"
+        st.button(label, key="boost-reset", type="tertiary", on_click=work.set, kwargs=reset, disabled=disabled)
+    return p, w
+
+
+def looked_at(work: Workspace, default: tuple[float, float]) -> tuple[float, float]:
+    """The cell that the address names, moved onto the grid; the default where it names none."""
+    try:
+        p, w = float(work.view["p"]), float(work.view["w"])
+    except ValueError:
+        return default
+    if np.isnan(p) or np.isnan(w):
+        return default
+    return float(P_GRID[np.argmin(np.abs(P_GRID - p))]), float(W_GRID[np.argmin(np.abs(W_GRID - w))])
+
+
+def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) -> None:
+    """One line: the correlation there, what it was, how many outputs collapse."""
+    value, reason = surface.cell(p, w)
+    if np.isfinite(value) and np.isfinite(surface.original):
+        gain = value - surface.original
+        said = f"**{number(value, 4)}** against {number(surface.original, 4)} without boosting ({signed(gain, 4)})"
+    else:
+        said = f"**not defined**: {reason or surface.original_reason}"
+    means = study.rows.means(study.asked.options.regularisation).only(group.chosen)
+    defined = ~np.isnan(means.means[0])
+    fallen = int((means.collapsed(p) & defined).sum())
+    end = f"{fallen:,} of {count(int(defined.sum()), 'output')} collapse there"
+    st.markdown(f"{surface.coefficient.capitalize()} at p = {number(p, 1)}, w = {w:.1f}: {said}. {end}.")
+
+
+def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
+    """Draw the systems with their means, and their ranks before, after and by the human scores."""
+    frame = system_frame(study.rows, p, w, study.asked.options.regularisation, group)
+    a, b = study.work.systems(study.corpus)
+    spec, criterion = study.metric.spec, study.asked.criterion
+    places = score_places(spec.range)
+    table = pd.DataFrame(
+        {
+            "": [part if part != "other" else "" for part in system_parts(frame["system"], a, b)],
+            "System": frame["system"],
+            f"{spec.name}": frame["score"],
+            "Boosted": frame["boosted"],
+            "Rank": frame["rank"],
+            "Boosted rank": frame["boosted_rank"],
+            "Change": [_arrow(value) for value in frame["change"]],
+        }
+    )
+    form, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    config = {
+        "": text(width=36),
+        spec.name: form(format=f"%.{places}f", help="Mean of the outputs that have a score and an aggregate"),
+        "Boosted": form(format=f"%.{places}f", help="w \u00b7 score + (1 \u2212 w) \u00b7 power mean of the importances"),
+        "Rank": form(format="%g", help="1 is best; ties share the mean of their ranks"),
+        "Boosted rank": form(format="%g"),
+        "Change": text(help="Places gained or lost by boosting"),
+    }
+    if group is not None and criterion is not None:
+        table["Rank by scores"], table[criterion_title(criterion)] = frame["human_rank"], frame["human"]
+        config["Rank by scores"] = form(format="%g", help=f"Rank by {criterion_title(criterion)}")
+        config[criterion_title(criterion)] = form(format="%.2f", help=criterion.provenance)
+    table["Outputs"] = frame["n"]
+    st.dataframe(table, hide_index=True, column_config=config, height="content", alt="Systems before and after boosting")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        download_csv(frame, "boost-systems", key="boost-systems", label="Systems (CSV)")
+        st.caption(_ranks(frame), width="content")
+
+
+def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
+    """Draw scores against human scores, before and after; a click on an output opens Explain there."""
+    options, work = study.asked.options, study.work
+    a, b = work.systems(study.corpus)
+    if options.level == "system":
+        frame = system_frame(study.rows, p, w, options.regularisation, group)
+    else:
+        frame = segment_frame(study.rows, p, w, options.regularisation, group)
+    known = frame.dropna(subset=["score", "boosted", "human"])
+    if not len(known):
+        st.caption("No output has a score, an aggregate and a human score, so there is nothing to draw.")
+        return
+    drawn = known if len(known) <= POINTS else known.sample(POINTS, random_state=0)
+    drawn = drawn.assign(part=system_parts(drawn["system"], a, b))
+    assert study.asked.criterion is not None
+    title = criterion_title(study.asked.criterion)
+    titles = {"score": f"{study.metric.spec.name}", "boosted": f"{study.metric.spec.name}, boosted"}
+    sign = study.rows.sign
+    with st.grid(2, min_column_width=320, gap="medium"):
+        for name, axis in titles.items():
+            with st.container(gap="small"):
+                value, reason = correlate(sign * known[name].to_numpy(), known["human"].to_numpy(), options.coefficient)
+                st.markdown(f"**{axis}** :gray[\u00b7 {options.coefficient} {reason or number(value, 3)}]")
+                _points(study, drawn, name, axis, title)
+    noun = "system" if options.level == "system" else "output"
+    notes = [f"{count(len(known), noun)}, :orange[\u25a0] {plain(a)} and :blue[\u25a0] {plain(b)} in colour"]
+    if len(drawn) < len(known):
+        notes.append(f"{len(drawn):,} of them drawn, taken at random")
+    if len(known) < len(frame):
+        notes.append(f"{count(len(frame) - len(known), noun)} without a score, an aggregate or a human score left out")
+    if options.level == "segment":
+        notes.append("click one to see its words on Explain")
+    everything = lambda: segment_frame(study.rows, p, w, options.regularisation, group)  # noqa: E731
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        download_csv(everything, "boost-segments", key="boost-segments", label="Outputs (CSV)")
+        st.caption("; ".join(notes) + ".", width="content")
+
+
+def show_use(study: Study, p: float, w: float) -> None:
+    """The boosted metric's name and signature, and a button that makes it the metric of all pages."""
+    options = study.asked.options
+    setting = Setting(p, w, options.regularisation, options.sides)
+    spec = BoostedMetric(study.metric, study.asked.explain, setting, services.scorer()).spec
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        use = {"kwargs": {"metric": spec.id}, "on_click": study.work.set}
+        help = "Makes it the metric in the sidebar: for scores, for explanations, and to boost it once more"
+        st.button("Use this boosted metric on all pages", icon=":material/bolt:", key="boost-use", help=help, **use)
+        with st.popover("Name and signature", icon=":material/fingerprint:"):
+            st.markdown("On the command line: `--metric`")
+            st.code(spec.id, language=None, wrap_lines=True)
+            st.markdown("Signature")
+            st.code(spec.signature, language=None, wrap_lines=True)
+
+
+def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str) -> None:
+    few = study.asked.options.level == "system"
+    picked = alt.selection_point(name="point", fields=["segment", "system"], on="click", clear="dblclick", toggle=False)
+    tips = [
+        "system:N",
+        alt.Tooltip("score:Q", format=".4~f"),
+        alt.Tooltip("boosted:Q", format=".4~f"),
+        alt.Tooltip("human:Q", format=".3~f"),
+    ]
+    chart = (
+        alt.Chart(frame)
+        .mark_circle(size=130 if few else 38, opacity=0.9 if few else 0.5, cursor="default" if few else "pointer")
+        .encode(
+            x=alt.X("human:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(grid=False)),
+            y=alt.Y(f"{name}:Q", title=axis, scale=alt.Scale(zero=False)),
+            color=alt.Color("part:N", scale=system_scale(), legend=None),
+            tooltip=tips if few else ["segment:Q", *tips],
+        )
+        .properties(height=300)
+    )
+    alt_text = f"{axis} of each {'system' if few else 'output'} against {title}"
+    if few:
+        st.altair_chart(chart, key=f"boost-{name}", alt=alt_text)
+        return
+    key = f"boost-{name}"
+    open_point = lambda: _open(study.work, key)  # noqa: E731
+    st.altair_chart(chart.add_params(picked), key=key, on_select=open_point, selection_mode="point", alt=alt_text)
+
+
+def _open(work: Workspace, key: str) -> None:
+    points = work.read(key, {}).get("selection", {}).get("point", [])
+    if not points:
+        return
+    segment, system = int(points[0]["segment"]), points[0]["system"]
+    beside = {} if system in (work.view["a"], work.view["b"]) else {"a": system}
+    work.go("explain", segment=segment, **beside)
+
+
+def _arrow(change: float) -> str:
+    if not np.isfinite(change):
+        return ""
+    return "=" if change == 0 else ("\u25b2" if change > 0 else "\u25bc") + f" {abs(change):g}"
+
+
+def _ranks(frame: pd.DataFrame) -> str:
+    moved = frame[frame["change"].fillna(0) != 0]
+    if not len(moved):
+        return "No system changes its rank."
+    said = [
+        f"{plain(row.system)} {'rises' if row.change > 0 else 'falls'} from {row.rank:g} to {row.boosted_rank:g}"
+        for row in moved.itertuples()
+    ]
+    return "; ".join(said[:6]) + ("" if len(said) <= 6 else f"; and {len(said) - 6} more") + "."

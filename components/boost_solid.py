@@ -1,0 +1,110 @@
+"""The p/w surface in three dimensions, to be turned, with the original metric as a plane."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from components.boost_surface import Cell, colour_scale
+from components.charts import is_dark
+from components.numbers import number
+from engine.boost.grid import Surface
+from engine.report.colours import AMOUNT
+
+HEIGHT = 560
+PAPER = ("#ffffff", "#14191c")
+INK = ("#1f2a30", "#e4e9ea")
+GRID = ("#d3dadc", "#39444a")
+
+
+def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], file: str) -> None:
+    """Draw the surface; it is turned with the mouse, and saved with the camera above it."""
+    import plotly.graph_objects as go
+
+    inside = np.abs(surface.p) <= reach
+    p, w, height = surface.p[inside], surface.w, surface.correlation[inside].T
+    if not np.isfinite(height).any():
+        st.caption("No cell of this surface is defined, so there is nothing to draw.")
+        return
+    figure = go.Figure([_skin(go, surface, p, w, height), _plane(go, surface, p, w), *_points(go, surface, marks, reach)])
+    figure.update_layout(_layout(surface))
+    config = {"displayModeBar": True, "toImageButtonOptions": {"filename": file, "format": "png", "scale": 2}}
+    config["modeBarButtonsToRemove"] = ["orbitRotation", "tableRotation", "resetCameraLastSave3d", "hoverClosest3d"]
+    alt_text = f"Surface of the {surface.coefficient} correlation over p and w"
+    st.plotly_chart(figure, key="boost-solid", config=config, height=HEIGHT, alt=alt_text)
+
+
+def _skin(go, surface: Surface, p: np.ndarray, w: np.ndarray, height: np.ndarray):
+    stops, colours = colour_scale(surface)
+    span = (stops[-1] - stops[0]) or 1.0
+    scale = [[(value - stops[0]) / span, colour] for value, colour in zip(stops, colours)]
+    bar = {"title": {"text": surface.coefficient.capitalize()}, "len": 0.6, "thickness": 14, "tickformat": ".3f"}
+    bar |= {"tickvals": stops, "outlinewidth": 0}
+    return go.Surface(
+        x=p,
+        y=w,
+        z=height,
+        colorscale=scale,
+        cmin=stops[0],
+        cmax=stops[-1],
+        colorbar=bar,
+        lighting={"ambient": 0.85, "diffuse": 0.4, "specular": 0.05, "roughness": 0.9},
+        contours={"y": {"show": True, "start": 0, "end": 1, "size": 0.2, "color": GRID[is_dark()], "highlight": False}},
+        hovertemplate="p %{x:.1f}<br>w %{y:.1f}<br>correlation %{z:.4f}<extra></extra>",
+        name="boosted",
+    )
+
+
+def _plane(go, surface: Surface, p: np.ndarray, w: np.ndarray):
+    """The original metric's correlation at every p and w."""
+    level = np.full((2, 2), surface.original)
+    colour = AMOUNT[is_dark()]
+    return go.Surface(
+        x=p[[0, -1]],
+        y=w[[0, -1]],
+        z=level,
+        opacity=0.22,
+        showscale=False,
+        colorscale=[[0, colour], [1, colour]],
+        hoverinfo="skip",
+        name="original metric",
+    )
+
+
+def _points(go, surface: Surface, marks: dict[str, Cell], reach: float) -> list:
+    shown = [(name, p, w, surface.cell(p, w)[0]) for name, (p, w) in marks.items() if abs(p) <= reach]
+    shown = [item for item in shown if np.isfinite(item[3])]
+    ink = INK[is_dark()]
+    return [
+        go.Scatter3d(
+            x=[p],
+            y=[w],
+            z=[value],
+            mode="markers+text",
+            text=[name],
+            textposition="top center",
+            textfont={"color": ink, "size": 13},
+            marker={"size": 5, "color": ink},
+            hovertemplate=f"{name}<br>p {p:.1f}<br>w {w:.1f}<br>correlation {number(value, 4)}<extra></extra>",
+            showlegend=False,
+        )
+        for name, p, w, value in shown
+    ]
+
+
+def _layout(surface: Surface) -> dict:
+    dark = is_dark()
+    axis = {"backgroundcolor": "rgba(0,0,0,0)", "gridcolor": GRID[dark], "zerolinecolor": GRID[dark], "color": INK[dark]}
+    titles = {"xaxis": "p", "yaxis": "w", "zaxis": surface.coefficient}
+    scene = {name: axis | {"title": {"text": title}} for name, title in titles.items()}
+    scene |= {
+        "camera": {"eye": {"x": -1.35, "y": -1.55, "z": 0.85}},
+        "aspectmode": "manual",
+        "aspectratio": {"x": 1.5, "y": 1, "z": 0.8},
+    }
+    return {
+        "scene": scene,
+        "margin": {"l": 0, "r": 0, "t": 10, "b": 0},
+        "paper_bgcolor": PAPER[dark],
+        "font": {"color": INK[dark]},
+    }

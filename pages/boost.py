@@ -1,0 +1,143 @@
+"""Boost: does mixing a metric with its own explanations bring it closer to human scores, for which p and w, and what changes."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.boost_controls import pick, pick_group
+from components.boost_effect import looked_at, pick_cell, show_cell, show_scatter, show_systems, show_use
+from components.boost_lines import show_aggregates, show_lines
+from components.boost_runs import Study, explained, other_study, surface_of
+from components.boost_sentence import show_answer, show_missing
+from components.boost_solid import show_solid
+from components.boost_surface import show_map, show_notes
+from components.downloads import download_csv
+from components.explanation_panels import explainer_title
+from components.job_progress import await_result
+from components.states import corpus_or_notice, show_empty
+from components.workspace import Workspace, under_entry, workspace
+from engine.boost.boost import BoostResult
+from engine.boost.calibrate import Calibration
+from engine.boost.effect import aggregate_frame
+
+CHARTS = {"map": "Heat map", "solid": "3-D surface", "lines": "Lines", "aggregates": "Aggregates"}
+REACHES = {"30": "\u221230 to 30", "10": "\u221210 to 10", "3": "\u22123 to 3"}
+PLAIN = (1.0, 0.4)
+"""p and w that are shown where nothing has been calibrated: the arithmetic mean, with some weight."""
+
+
+def draw(work: Workspace) -> None:
+    """The page from top to bottom."""
+    st.title("Boost", anchor=False)
+    corpus = corpus_or_notice(work)
+    if corpus is None:
+        return
+    if not len(corpus):
+        show_empty("The corpus has no segments", "Choose another one in the sidebar.")
+        return
+    answer = st.container()
+    metric = work.metric(corpus)
+    asked = pick(work, corpus)
+    outcome = explained(work, corpus, metric, asked.explain)
+    title = f"Explaining {metric.spec.name} with {explainer_title(asked.explain.explainer)}"
+    if outcome is None or not await_result(outcome, work, title):
+        return
+    study = Study(work, corpus, metric, asked, outcome.value)
+    if asked.criterion is None:
+        draw_without_scores(study, answer)
+    else:
+        draw_with_scores(study, answer)
+
+
+def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
+    """The sentence, the surface, and what one cell of it does."""
+    work = study.work
+    other, ready = other_study(work, study.asked)
+    if not ready:
+        return
+    quick = study.calibration(other, tested=False)
+    found = quick.value
+    if quick.done:
+        tested = study.calibration(other, tested=True)
+        found = tested.value or quick.value
+        with answer:
+            show_answer(study, other, found, tested)
+    else:
+        with answer:
+            await_result(quick, work, "Choosing p and w")
+        if quick.state == "running":
+            return
+    chosen = (found.choice.p, found.choice.w) if found else PLAIN
+    chart, group = draw_chart_choice(study)
+    outcome = study.grid(group)
+    if not await_result(outcome, work, "Correlating every p and w"):
+        return
+    surface, outputs, collapsed = surface_of(outcome.value)
+    p, w = looked_at(work, chosen)
+    marks = ({"calibrated": chosen} if found else {}) | ({"chosen": (p, w)} if (p, w) != chosen else {})
+    if chart == "map":
+        show_map(work, surface, collapsed, outputs, marks)
+    elif chart == "solid":
+        show_solid(surface, float(work.view["reach"]), {"calibrated": chosen} if found else {}, "boost-surface")
+    elif chart == "lines":
+        show_lines(work, surface, collapsed, outputs, marks)
+    else:
+        draw_aggregates(study)
+    show_notes(outcome.value, surface)
+    draw_downloads(outcome.value, found)
+    st.subheader("What one setting does", anchor=False)
+    p, w = pick_cell(work, chosen, calibrated=found is not None)
+    shown = study.shown(group)
+    show_cell(study, surface, shown, p, w)
+    show_scatter(study, shown, p, w)
+    show_systems(study, shown, p, w)
+    show_use(study, p, w)
+
+
+def draw_without_scores(study: Study, answer: DeltaGenerator) -> None:
+    """The aggregates, and what is missing for more."""
+    with answer:
+        show_missing()
+    draw_reach(study.work)
+    draw_aggregates(study)
+    frame = aggregate_frame(study.rows, study.asked.options.regularisation)
+    download_csv(frame, "boost-aggregates", key="boost-aggregates")
+    st.subheader("What one setting does", anchor=False)
+    p, w = pick_cell(study.work, PLAIN, calibrated=False)
+    show_systems(study, None, p, w)
+    show_use(study, p, w)
+
+
+def draw_chart_choice(study: Study) -> tuple[str, str]:
+    """Which chart, of which outputs, how far to both sides of p = 0."""
+    work = study.work
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        tie = work.bound("chart", list(CHARTS))
+        st.segmented_control("Chart", CHARTS, format_func=CHARTS.get, required=True, **tie)
+        draw_reach(work)
+        group = pick_group(work, len(study.parts))
+    return work.view["chart"], group
+
+
+def draw_reach(work: Workspace) -> None:
+    """How far p is drawn to both sides of 0."""
+    tie = work.bound("reach", list(REACHES))
+    st.segmented_control("p", REACHES, format_func=REACHES.get, required=True, **tie)
+
+
+def draw_aggregates(study: Study) -> None:
+    """The mean aggregate of each system over p."""
+    frame = aggregate_frame(study.rows, study.asked.options.regularisation)
+    a, b = study.work.systems(study.corpus)
+    show_aggregates(frame, float(study.work.view["reach"]), study.metric.spec.name, a, b)
+
+
+def draw_downloads(result: BoostResult, found: Calibration | None) -> None:
+    """The tables behind the surface and behind the sentence."""
+    with st.container(horizontal=True, gap="small"):
+        download_csv(result.to_frame, "boost-surface", key="boost-surface", label="Surface (CSV)")
+        if found:
+            download_csv(found.to_frame, "boost-held-out", key="boost-held-out", label="Held-out parts (CSV)")
+
+
+if under_entry():
+    draw(workspace())
