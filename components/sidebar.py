@@ -6,9 +6,11 @@ import streamlit as st
 
 from components.job_progress import job_tray
 from components.option_form import has_options, option_form
+from components.states import plain
 from components.workspace import Workspace
 from engine.errors import InputError
 from engine.metrics.registry import METRICS, options_type, split_name
+from engine.options import from_pairs
 
 METRIC_TITLES = {
     "bleu": "BLEU",
@@ -67,16 +69,16 @@ def _system_pickers(work: Workspace) -> None:
     a, b = work.systems(corpus)
     work.set(a=a, b=b)
     st.selectbox(":orange[\u25a0] System A", names, **work.bound("a", names))
-    left, right = st.columns([4, 1.25], vertical_alignment="bottom", gap="small")
-    left.selectbox(":blue[\u25a0] System B", names, **work.bound("b", names))
-    right.button("", icon=":material/swap_vert:", help="Swap A and B", key="swap", on_click=work.set, kwargs={"a": b, "b": a})
+    row = st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small")
+    row.selectbox(":blue[\u25a0] System B", names, **work.bound("b", names))
+    row.button("", icon=":material/swap_vert:", help="Swap A and B", key="swap", on_click=work.set, kwargs={"a": b, "b": a})
 
 
 def _metric_picker(work: Workspace) -> None:
     name, pairs = _split(work.view["metric"])
-    left, right = st.columns([4, 1.25], vertical_alignment="bottom", gap="small")
+    row = st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small")
     names = list(METRICS)
-    left.selectbox("Metric", names, format_func=metric_title, **work.bound("metric", names, show=lambda _: name))
+    row.selectbox("Metric", names, format_func=metric_title, **work.bound("metric", names, show=lambda _: name))
     options = options_type(name)
     if not has_options(options):
         return
@@ -84,15 +86,18 @@ def _metric_picker(work: Workspace) -> None:
     def save(written: dict[str, str]) -> None:
         work.set(metric=name + ":" * bool(written) + ",".join(f"{key}={text}" for key, text in written.items()))
 
-    with right.popover("", icon=":material/tune:", help=f"More options of {metric_title(name)}"):
+    with row.popover("", icon=":material/tune:", help=f"More options of {metric_title(name)}"):
         st.markdown(f"**{metric_title(name)} options**")
         option_form(options, pairs, work, f"metric-{name}", save)
 
 
 def _split(text: str) -> tuple[str, dict[str, str]]:
-    """The metric's name and options; the default where the address names none that exists."""
+    """The metric's name and options; the default, or no options, where the address names none that exist."""
+    name, pairs = "chrf", {}
     try:
-        return split_name(text)
+        name, pairs = split_name(text)
+        from_pairs(options_type(name), pairs, f"metric {name!r}")
     except InputError as error:
-        st.warning(str(error), icon=":material/warning:")
-        return "chrf", {}
+        st.warning(plain(str(error)), icon=":material/warning:")
+        pairs = {}
+    return name, pairs

@@ -174,3 +174,16 @@ def test_a_bar_shows_the_segments_behind_it(visit: Visit) -> None:
     rows = visit.table("csv-segments")
     assert set(rows["system"]) == set(address["only"])
     assert rows["score"].between(low, high).all()
+
+
+def test_options_of_the_metric_open_in_the_sidebar(visit: Visit) -> None:
+    visit.open("/?metric=chrf")
+    visit.page.locator('[data-testid="stSidebar"] [data-testid="stPopoverButton"]').first.click()
+    form = visit.page.locator('[data-testid="stPopoverBody"]')
+    expect(form).to_contain_text("chrF options", timeout=WAIT)
+    form.get_by_text("Lowercase").click()
+    visit.page.wait_for_function("location.search.includes('lowercase')", timeout=WAIT)
+    visit.settle()
+    visit.page.keyboard.press("Escape")
+    visit.page.get_by_text("Signatures").click()
+    expect(visit.page.locator('[data-testid="stPopoverBody"]').get_by_text("case:lc")).to_be_visible(timeout=WAIT)
