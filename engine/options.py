@@ -119,7 +119,7 @@ def add_flags(parser: argparse.ArgumentParser, options: type, skip: Collection[s
         if item.name in skip:
             continue
         flag = "--" + item.name.replace("_", "-")
-        shown = f"{item.help} (default {_text(item.default)})".replace("%", "%%")
+        shown = f"{item.help} (default {_text(item.default) or 'empty'})".replace("%", "%%")
         parser.add_argument(flag, dest=f"option_{item.name}", default=None, metavar=_metavar(item), help=shown)
 
 
