@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from components import services
 from components.boost_runs import Study
+from components.boost_vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
 from components.charts import system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places, signed
@@ -35,11 +35,15 @@ def pick_cell(work: Workspace, default: tuple[float, float], calibrated: bool) -
         st.number_input("p", low, high, step=0.1, format="%.1f", width=130, **tie)
         tie = work.tied("boost-w", w, lambda value: work.set(w=f"{value:g}", p=work.view["p"] or f"{p:g}"))
         st.selectbox("w", weights, format_func="{:.1f}".format, width=100, **tie)
-        reset = {"p": "", "w": ""}
         disabled = not (work.view["p"] or work.view["w"])
         label = "Back to the calibrated p and w" if calibrated else f"Back to p = {default[0]:g}, w = {default[1]:g}"
-        st.button(label, key="boost-reset", type="tertiary", on_click=work.set, kwargs=reset, disabled=disabled)
+        st.button(label, key="boost-reset", type="tertiary", on_click=_reset, args=(work,), disabled=disabled)
     return p, w
+
+
+def _reset(work: Workspace) -> None:
+    work.set(p="", w="")
+    forget_clicks(work)
 
 
 def looked_at(work: Workspace, default: tuple[float, float]) -> tuple[float, float]:
@@ -161,40 +165,31 @@ def show_use(study: Study, p: float, w: float) -> None:
 
 def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str) -> None:
     few = study.asked.options.level == "system"
-    picked = alt.selection_point(name="point", fields=["segment", "system"], on="click", clear="dblclick", toggle=False)
-    tips = [
-        "system:N",
-        alt.Tooltip("score:Q", format=".4~f"),
-        alt.Tooltip("boosted:Q", format=".4~f"),
-        alt.Tooltip("human:Q", format=".3~f"),
-    ]
-    chart = (
-        alt.Chart(frame)
-        .mark_circle(size=130 if few else 38, opacity=0.9 if few else 0.5, cursor="default" if few else "pointer")
-        .encode(
-            x=alt.X("human:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(grid=False)),
-            y=alt.Y(f"{name}:Q", title=axis, scale=alt.Scale(zero=False)),
-            color=alt.Color("part:N", scale=system_scale(), legend=None),
-            tooltip=tips if few else ["segment:Q", *tips],
-        )
-        .properties(height=300)
-    )
-    alt_text = f"{axis} of each {'system' if few else 'output'} against {title}"
+    numbers = [number_field("score", format=".4~f"), number_field("boosted", format=".4~f"), number_field("human", format=".3~f")]
+    encoding = {
+        "x": number_field("human", title=title, scale={"zero": False}, axis={"grid": False}),
+        "y": number_field(name, title=axis, scale={"zero": False}),
+        "color": text_field("part", scale=system_scale().to_dict(), legend=None),
+        "tooltip": [text_field("system"), *numbers] if few else [number_field("segment"), text_field("system"), *numbers],
+    }
+    look = {"size": 130, "opacity": 0.9} if few else {"size": 38, "opacity": 0.5, "cursor": "pointer"}
+    points = layer("points", "circle", encoding, **look)
+    said = f"{axis} of each {'system' if few else 'output'} against {title}"
+    columns = ["segment", "system", "part", "score", "boosted", "human"]
+    data = {"points": frame[[column for column in columns if column in frame]]}
     if few:
-        st.altair_chart(chart, key=f"boost-{name}", alt=alt_text)
+        draw([points], data, f"boost-{name}", said, 300)
         return
-    key = f"boost-{name}"
-    open_point = lambda: _open(study.work, key)  # noqa: E731
-    st.altair_chart(chart.add_params(picked), key=key, on_select=open_point, selection_mode="point", alt=alt_text)
+    layers = [clickable(points, "point", ["segment", "system"])]
+    draw(layers, data, f"boost-{name}", said, 300, study.work, "point", lambda point: _open(study.work, point))
 
 
-def _open(work: Workspace, key: str) -> None:
-    points = work.read(key, {}).get("selection", {}).get("point", [])
-    if not points:
-        return
-    segment, system = int(points[0]["segment"]), points[0]["system"]
+def _open(work: Workspace, point: Spec) -> None:
+    """Go to Explain at the output that was clicked, its system beside the other one."""
+    forget_clicks(work)
+    system = point["system"]
     beside = {} if system in (work.view["a"], work.view["b"]) else {"a": system}
-    work.go("explain", segment=segment, **beside)
+    work.go("explain", segment=int(point["segment"]), **beside)
 
 
 def _arrow(change: float) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_surface import INK, Cell, cell_frame
+from components.boost_surface import P_TITLE, Cell, cell_frame, cell_tips
+from components.boost_vega import Spec, clickable, draw, ink, layer, named_points, number_field, set_cell, text_field
 from components.charts import is_dark, system_parts, system_scale
 from components.numbers import number
 from components.workspace import Workspace
@@ -24,77 +24,64 @@ W_COLOURS = (
 def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> None:
     """Draw the lines; a click on one puts its p and w into the view."""
     reach = float(work.view["reach"])
-    frame = cell_frame(surface, collapsed, outputs)
-    frame = frame[(frame["p"].abs() <= reach) & (frame["w"] != 1)].drop(columns=["p1", "p2", "w1", "w2"])
+    frame = cell_frame(surface, collapsed, outputs).drop(columns=["p1", "p2", "w1", "w2"])
+    frame = frame[(frame["p"].abs() <= reach) & (frame["w"] != 1)]
     frame["weight"] = frame["w"].map("{:.1f}".format)
-    chart = alt.layer(*_lines(frame, surface, reach), *_rings(surface, marks, reach)).properties(height=HEIGHT)
-    alt_text = f"{surface.coefficient.capitalize()} correlation over p, one line per w"
-    st.altair_chart(chart, key="boost-lines", on_select=lambda: _take(work), selection_mode="cell", alt=alt_text)
+    rows = [(p, surface.cell(p, w)[0], name) for name, (p, w) in marks.items() if abs(p) <= reach]
+    points = [{"p": p, "correlation": value, "text": name} for p, value, name in rows if np.isfinite(value)]
+    layers = [*_lines(surface, reach), *named_points(points, "p", "correlation")]
+    said = f"{surface.coefficient.capitalize()} correlation over p, one line per w"
+    draw(layers, {"cells": frame}, "boost-lines", said, HEIGHT, work, "cell", set_cell(work))
     missing = int(np.isnan(frame["correlation"]).sum())
-    codes = [REASONS[code] for code in np.unique(surface.reasons) if code]
     if missing:
-        st.caption(f":material/info: {missing:,} points are missing from the lines: {'; '.join(codes)}.")
+        whys = [REASONS[code] for code in np.unique(surface.reasons) if code]
+        st.caption(f":material/info: {missing:,} points are missing from the lines: {'; '.join(whys)}.")
 
 
 def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: str) -> None:
     """Draw the mean power mean of each system over p; `frame` is that of `engine.boost.effect.aggregate_frame`."""
     frame = frame[frame["p"].abs() <= reach].copy()
+    if not len(frame):
+        st.caption("No output has an aggregate, so there is nothing to draw.")
+        return
     frame["part"] = system_parts(frame["system"], a, b)
     frame["fallen"] = frame["collapsed"].map("{:.0%}".format)
-    base = alt.Chart(frame).encode(
-        x=alt.X("p:Q", title="p, exponent of the power mean", axis=alt.Axis(grid=False)),
-        y=alt.Y("aggregate:Q", title=f"Mean aggregate ({metric} per word)"),
-        detail="system:N",
-        color=alt.Color("part:N", scale=system_scale(), legend=None),
-    )
-    tips = ["system:N", alt.Tooltip("p:Q", format=".1f"), alt.Tooltip("aggregate:Q", format=".4~g")]
-    tips.append(alt.Tooltip("fallen:N", title="outputs that collapse"))
-    points = base.mark_point(size=60, opacity=0).encode(tooltip=tips)
-    ends = frame.loc[frame.groupby("system")["p"].idxmax()]
-    names = alt.Chart(ends).mark_text(align="right", dy=-8, dx=-2, fontWeight=600)
-    names = names.encode(x="p:Q", y="aggregate:Q", text="system:N", color=alt.Color("part:N", scale=system_scale(), legend=None))
-    chart = alt.layer(base.mark_line(strokeWidth=2), points, names).properties(height=HEIGHT)
-    st.altair_chart(chart, key="boost-aggregates", alt="Aggregate score of each system over p")
+    scale = system_scale().to_dict()
+    colour = text_field("part", scale=scale, legend=None)
+    place = {
+        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
+        "y": number_field("aggregate", title=f"Mean aggregate ({metric} per word)"),
+        "color": colour,
+    }
+    tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
+    tips.append(text_field("fallen", title="outputs that collapse"))
+    last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]].to_dict("records")
+    layers = [
+        layer("means", "line", {**place, "detail": text_field("system")}, strokeWidth=2),
+        layer("means", "point", {**place, "tooltip": tips}, size=60, opacity=0),
+        layer(last, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
+    ]
+    draw(layers, {"means": frame}, "boost-aggregates", "Aggregate score of each system over p", HEIGHT)
 
 
-def _lines(frame: pd.DataFrame, surface: Surface, reach: float) -> list[alt.Chart]:
-    picked = alt.selection_point(name="cell", fields=["p", "w"], on="click", clear=False, toggle=False)
+def _lines(surface: Surface, reach: float) -> list[Spec]:
     title = surface.coefficient.capitalize()
     weights = [f"{value:.1f}" for value in surface.w if value != 1]
-    colour = alt.Color(
-        "weight:N",
-        scale=alt.Scale(domain=weights, range=list(W_COLOURS[is_dark()])),
-        legend=alt.Legend(title="w", orient="right", symbolStrokeWidth=3),
-    )
-    base = alt.Chart(frame.drop(columns="group")).encode(
-        x=alt.X("p:Q", title="p, exponent of the power mean", scale=alt.Scale(domain=[-reach, reach]), axis=alt.Axis(grid=False)),
-        y=alt.Y("correlation:Q", title=f"{title} with the scores", scale=alt.Scale(zero=False)),
-        color=colour,
-    )
-    tips = [alt.Tooltip("p:Q", format=".1f"), alt.Tooltip("w:Q", format=".1f"), alt.Tooltip("shown:N", title=title)]
-    tips += [alt.Tooltip("gain:N", title="against the original"), alt.Tooltip("fallen:N", title="outputs that collapse")]
-    points = base.mark_point(size=50, opacity=0, cursor="pointer").encode(tooltip=tips).add_params(picked)
-    lines = base.mark_line(strokeWidth=2, invalid="break-paths-show-domains")
+    legend = {"title": "w", "orient": "right", "symbolStrokeWidth": 3, "symbolType": "stroke"}
+    scale = {"domain": weights, "range": list(W_COLOURS[is_dark()])}
+    place = {
+        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
+        "y": number_field("correlation", title=f"{title} with the scores", scale={"zero": False}),
+        "color": text_field("weight", scale=scale, legend=legend),
+    }
+    lines = layer("cells", "line", place, strokeWidth=2, invalid="break-paths-show-domains")
+    points = layer("cells", "point", {**place, "tooltip": cell_tips(surface.coefficient)}, size=50, opacity=0, cursor="pointer")
+    shown = [lines, clickable(points, "cell", ["p", "w"])]
     if not np.isfinite(surface.original):
-        return [lines, points]
-    level = pd.DataFrame({"correlation": [surface.original], "p": [reach], "text": [f"original {number(surface.original, 3)}"]})
-    rule = alt.Chart(level).mark_rule(strokeDash=[6, 4], color=INK[is_dark()], strokeWidth=1.5).encode(y="correlation:Q")
-    text = alt.Chart(level).mark_text(align="right", dx=-2, dy=-8, color=INK[is_dark()], fontWeight=600)
-    return [rule, lines, text.encode(x="p:Q", y="correlation:Q", text="text:N"), points]
-
-
-def _rings(surface: Surface, marks: dict[str, Cell], reach: float) -> list[alt.Chart]:
-    rows = [(p, surface.cell(p, w)[0], name) for name, (p, w) in marks.items() if abs(p) <= reach]
-    frame = pd.DataFrame(rows, columns=["p", "correlation", "text"]).dropna().drop_duplicates(["p", "correlation"])
-    if not len(frame):
-        return []
-    base = alt.Chart(frame).encode(x="p:Q", y="correlation:Q")
-    ink, paper = INK[is_dark()], ("#ffffff", "#14191c")[is_dark()]
-    ring = base.mark_point(size=110, color=ink, fill=paper, fillOpacity=0.9, strokeWidth=2, opacity=1)
-    return [ring, base.mark_text(dy=-14, fontWeight=600, color=ink).encode(text="text:N")]
-
-
-def _take(work: Workspace) -> None:
-    points = work.read("boost-lines", {}).get("selection", {}).get("cell", [])
-    if points:
-        work.set(p=f"{points[0]['p']:g}", w=f"{points[0]['w']:g}")
+        return shown
+    level = [{"correlation": surface.original, "p": -reach, "text": f"original {number(surface.original, 3)}"}]
+    height = number_field("correlation")
+    rule = layer(level, "rule", {"y": height}, strokeDash=[6, 4], color=ink(), strokeWidth=1.5)
+    words = {"x": number_field("p"), "y": height, "text": text_field("text")}
+    text = layer(level, "text", words, align="left", dx=4, dy=11, color=ink(), fontWeight=600)
+    return [rule, shown[0], text, shown[1]]

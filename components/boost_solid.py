@@ -6,14 +6,13 @@ import numpy as np
 import streamlit as st
 
 from components.boost_surface import Cell, colour_scale
+from components.boost_vega import ink, paper
 from components.charts import is_dark
 from components.numbers import number
 from engine.boost.grid import Surface
 from engine.report.colours import AMOUNT
 
 HEIGHT = 560
-PAPER = ("#ffffff", "#14191c")
-INK = ("#1f2a30", "#e4e9ea")
 GRID = ("#d3dadc", "#39444a")
 
 
@@ -74,7 +73,6 @@ def _plane(go, surface: Surface, p: np.ndarray, w: np.ndarray):
 def _points(go, surface: Surface, marks: dict[str, Cell], reach: float) -> list:
     shown = [(name, p, w, surface.cell(p, w)[0]) for name, (p, w) in marks.items() if abs(p) <= reach]
     shown = [item for item in shown if np.isfinite(item[3])]
-    ink = INK[is_dark()]
     return [
         go.Scatter3d(
             x=[p],
@@ -83,8 +81,8 @@ def _points(go, surface: Surface, marks: dict[str, Cell], reach: float) -> list:
             mode="markers+text",
             text=[name],
             textposition="top center",
-            textfont={"color": ink, "size": 13},
-            marker={"size": 5, "color": ink},
+            textfont={"color": ink(), "size": 13},
+            marker={"size": 5, "color": ink()},
             hovertemplate=f"{name}<br>p {p:.1f}<br>w {w:.1f}<br>correlation {number(value, 4)}<extra></extra>",
             showlegend=False,
         )
@@ -94,17 +92,17 @@ def _points(go, surface: Surface, marks: dict[str, Cell], reach: float) -> list:
 
 def _layout(surface: Surface) -> dict:
     dark = is_dark()
-    axis = {"backgroundcolor": "rgba(0,0,0,0)", "gridcolor": GRID[dark], "zerolinecolor": GRID[dark], "color": INK[dark]}
-    titles = {"xaxis": "p", "yaxis": "w", "zaxis": surface.coefficient}
+    axis = {"backgroundcolor": "rgba(0,0,0,0)", "gridcolor": GRID[dark], "zerolinecolor": GRID[dark], "color": ink()}
+    titles = {"xaxis": "p", "yaxis": "w", "zaxis": surface.coefficient.capitalize()}
     scene = {name: axis | {"title": {"text": title}} for name, title in titles.items()}
     scene |= {
-        "camera": {"eye": {"x": -1.35, "y": -1.55, "z": 0.85}},
+        "camera": {"eye": {"x": -1.15, "y": -1.35, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.18}},
         "aspectmode": "manual",
         "aspectratio": {"x": 1.5, "y": 1, "z": 0.8},
     }
     return {
         "scene": scene,
         "margin": {"l": 0, "r": 0, "t": 10, "b": 0},
-        "paper_bgcolor": PAPER[dark],
-        "font": {"color": INK[dark]},
+        "paper_bgcolor": paper(),
+        "font": {"color": ink()},
     }

@@ -82,7 +82,8 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
         show_lines(work, surface, collapsed, outputs, marks)
     else:
         draw_aggregates(study)
-    show_notes(outcome.value, surface)
+    if chart != "aggregates":
+        show_notes(surface, chart, float(work.view["reach"]), marks)
     draw_downloads(outcome.value, found)
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(work, chosen, calibrated=found is not None)

@@ -1,0 +1,105 @@
+"""Pieces of Vega-Lite, and how the charts of the Boost page are drawn and clicked. Plain dictionaries: quick to make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components.charts import is_dark
+from components.workspace import Workspace
+
+Spec = dict[str, Any]
+
+_INK = ("#1f2a30", "#e4e9ea")
+_PAPER = ("#ffffff", "#14191c")
+_FAINT = ("#7b878d", "#8d999e")
+
+
+def ink() -> str:
+    """The colour of what is written on a chart."""
+    return _INK[is_dark()]
+
+
+def paper() -> str:
+    """The colour behind a chart."""
+    return _PAPER[is_dark()]
+
+
+def faint() -> str:
+    """The colour of what stands back."""
+    return _FAINT[is_dark()]
+
+
+def number_field(name: str, **more: Any) -> Spec:
+    """A channel with numbers."""
+    return {"field": name, "type": "quantitative", **more}
+
+
+def text_field(name: str, **more: Any) -> Spec:
+    """A channel with names."""
+    return {"field": name, "type": "nominal", **more}
+
+
+def layer(data: str | list[Spec], mark: str, encoding: Spec, **look: Any) -> Spec:
+    """A layer: data (a data set's name, or a few rows), a mark with its look, and what it shows."""
+    source = {"name": data} if isinstance(data, str) else {"values": data}
+    return {"data": source, "mark": {"type": mark, "tooltip": None, **look}, "encoding": encoding}
+
+
+def clickable(spec: Spec, name: str, fields: list[str]) -> Spec:
+    """The layer, with a selection of the point that was clicked."""
+    select = {"type": "point", "fields": fields, "on": "click", "clear": False, "toggle": False}
+    return {**spec, "params": [{"name": name, "select": select}]}
+
+
+def named_points(rows: list[Spec], x: str, y: str) -> list[Spec]:
+    """Rings with their names above them; `rows` hold x, y and `text`."""
+    place = {"x": number_field(x), "y": number_field(y)}
+    text = {**place, "text": text_field("text")}
+    label: Spec = {"dy": -14, "fontSize": 12, "fontWeight": 600}
+    halo = {"color": paper(), "stroke": paper(), "strokeWidth": 4, "strokeJoin": "round"}
+    ring = {"size": 110, "color": ink(), "fill": paper(), "fillOpacity": 0.9, "strokeWidth": 2, "opacity": 1}
+    return [
+        layer(rows, "point", place, **ring),
+        layer(rows, "text", text, **label, **halo),
+        layer(rows, "text", text, **label, color=ink()),
+    ]
+
+
+def draw(
+    layers: list[Spec],
+    data: Mapping[str, pd.DataFrame],
+    key: str,
+    alt: str,
+    height: int,
+    work: Workspace | None = None,
+    param: str = "",
+    then: Callable[[Spec], None] | None = None,
+) -> None:
+    """Draw layers; `then` gets the fields of the point that is clicked in the layer with the selection `param`."""
+    spec = {"datasets": dict(data), "layer": layers, "height": height}
+    if work is None or then is None:
+        st.vega_lite_chart(spec=spec, key=key, alt=alt)
+        return
+    again = work.drafts.get("boost-turn", 0)  # another key forgets the selection, so that the same point can be clicked again
+    key = f"{key}-{again}"
+
+    def take() -> None:
+        points = work.read(key, {}).get("selection", {}).get(param, [])
+        if points:
+            then(points[0])
+
+    st.vega_lite_chart(spec=spec, key=key, on_select=take, selection_mode=param, alt=alt)
+
+
+def forget_clicks(work: Workspace) -> None:
+    """Make the charts forget what was clicked."""
+    work.drafts["boost-turn"] = work.drafts.get("boost-turn", 0) + 1
+
+
+def set_cell(work: Workspace) -> Callable[[Spec], None]:
+    """Puts the p and w of a clicked point into the view."""
+    return lambda point: work.set(p=f"{point['p']:g}", w=f"{point['w']:g}")
