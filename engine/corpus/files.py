@@ -17,6 +17,8 @@ from engine.corpus.findings import Findings, Refused, enumerated, refuse
 
 LIMIT = 1 << 30
 """The largest file, and the largest sum of an archive's unpacked files, in bytes."""
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError)
+"""What damaged archives raise."""
 _RATIO, _RATIO_FROM = 250, 32 << 20  # an archive that unpacks to more than 32 MiB and 250 times its size is a bomb
 _FILES = 5_000
 _CHUNK = 1 << 20
@@ -135,7 +137,7 @@ def zip_names(data: bytes) -> list[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except ZIP_ERRORS:
         return []
 
 
@@ -143,7 +145,7 @@ def from_zip(data: bytes, name: str, findings: Findings) -> list[Blob]:
     """The files of a zip archive, unpacked in memory; nothing is written to disk, so no name can lead out of a folder."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except ZIP_ERRORS:
         raise refuse("damaged-archive", name, "The zip archive is damaged.", "Make it again.") from None
     entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _SKIPPED.search(entry.filename)]
     check_archive(archive, name, len(data))
@@ -270,7 +272,7 @@ def _unpacker(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> Ca
                 data = stream.read(entry.file_size + 1)
         except Refused:
             raise
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
+        except ZIP_ERRORS:
             raise refuse(
                 "damaged-archive",
                 f"{name}/{entry.filename}",

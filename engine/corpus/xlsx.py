@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-from engine.corpus.files import check_archive
+from engine.corpus.files import ZIP_ERRORS, check_archive
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
 from engine.corpus.grid import Grid, find_header, make_grid
 
@@ -154,7 +154,7 @@ def _check(data: bytes, file: str) -> None:
                                 f"{name!r} in the workbook declares XML entities or a document type.",
                                 "Save the workbook again as .xlsx.",
                             )
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
+    except ZIP_ERRORS:
         raise refuse("damaged-workbook", file, "The workbook is damaged.", "Save it again as .xlsx, or as CSV (UTF-8).") from None
 
 

@@ -81,7 +81,7 @@ def test_damaged_utf8_keeps_its_lines():
 
 
 def test_characters_in_two_halves():
-    text, found = read("ok\n".encode() + "\ud83d\ude00 fine\n".encode("utf-8", "surrogatepass"))
+    text, found = read(b"ok\n" + "\ud83d\ude00 fine\n".encode("utf-8", "surrogatepass"))
     assert text == "ok\n😀 fine\n"
     assert found["encoding"].line == 2
     text, found = read("\ud83d alone\n".encode("utf-8", "surrogatepass"))

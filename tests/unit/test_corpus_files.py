@@ -1,8 +1,10 @@
 """What is not text: archives, pickles, other binaries; nothing is run, nothing leaves the archive, nothing explodes."""
 
 import gzip
+import io
 import os
 import pickle
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,17 @@ class Harmful:
 
     def __reduce__(self):
         return (os.mkdir, ("unpickled",))
+
+
+def tarred(files: dict[str, bytes]) -> bytes:
+    """A tar archive."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -48,7 +61,7 @@ def test_portuguese_is_no_model():
         ("a.parquet", b"PAR1\x00\x01\xff", "Parquet"),
         ("a.docx", zipped({"word/document.xml": "<a/>"}), "Word"),
         ("a.ods", zipped({"mimetype": "application/vnd.oasis.opendocument.spreadsheet"}), "OpenDocument"),
-        ("a.tar", b"name" + b"\0" * 253 + b"ustar" + b"\0" * 300, "tar"),
+        ("a.tar", tarred({"a.txt": b"x"}), "tar"),
         ("a.7z", b"7z\xbc\xaf\x27\x1c\x00", "7-Zip"),
         ("a.png", b"\x89PNG\r\n\x1a\n\x00", "image"),
     ],
@@ -59,7 +72,19 @@ def test_other_binaries_are_refused_with_what_they_are(name, content, what):
     assert finding.file == name
 
 
-@pytest.mark.parametrize("text", ["GIF8 is a format\n", "PAR1 and more\n", "BZh what\n", "(a) first.", "c.", "]}."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GIF8 is a format\n",
+        "x" * 256 + "Mustard on line one\n",
+        "PK\x03\x04 is text\n",
+        "PAR1 and more\n",
+        "BZh what\n",
+        "(a) first.",
+        "c.",
+        "]}.",
+    ],
+)
 def test_text_that_begins_like_a_binary_is_text(text):
     assert len(corpus_of(read("a.txt", text))) == 1
 

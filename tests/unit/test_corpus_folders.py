@@ -12,8 +12,10 @@ from engine.corpus.types import SYSTEM_LEVEL
     ("name", "role"),
     [
         ("src.txt", "source"), ("newstest2019-deen-src.de", "source"), ("test21.src", "source"), ("source.txt.gz", "source"),
-        ("reference0", "reference"), ("newstest2021.zh-en.ref.A.en", "reference"), ("refs_long.txt", "reference"), ("dev.pe", "reference"),
-        ("hyp.txt", "system"), ("set1.out.0", "system"), ("sysA.txt", "system"), ("test21.mt", "system"), ("system-outputs/gpt.txt", "system"),
+        ("reference0", "reference"), ("newstest2021.zh-en.ref.A.en", "reference"), ("refs_long.txt", "reference"),
+        ("dev.pe", "reference"),
+        ("hyp.txt", "system"), ("set1.out.0", "system"), ("sysA.txt", "system"), ("test21.mt", "system"),
+        ("system-outputs/gpt.txt", "system"),
         ("dev.da", "scores"), ("xh-zu.wmt-raw.seg.score", "scores"), ("human_scores.txt", "scores"),
         ("test21.src-tags", "source tags"), ("test21.tgt-tags", "system tags"), ("xh-zu.docs", "documents"),
         ("wmt.txt", None), ("gpt4.txt", None),
@@ -71,8 +73,13 @@ def test_what_cannot_be_told_is_refused(files, kind):
 
 
 def test_folders_by_role():
-    files = {"c/sources/t.txt": "a\nb\n", "c/references/t.txt": "c\nd\n", "c/outputs/A.txt": "e\nf\n", "c/outputs/B.txt": "g\nh\n",
-             "c/attacked/x.txt": "i\nj\n"}  # fmt: skip
+    files = {
+        "c/sources/t.txt": "a\nb\n",
+        "c/references/t.txt": "c\nd\n",
+        "c/outputs/A.txt": "e\nf\n",
+        "c/outputs/B.txt": "g\nh\n",
+        "c/attacked/x.txt": "i\nj\n",
+    }
     loaded = read_files(files)
     assert set(corpus_of(loaded).systems) == {"A", "B"}
     assert "attacked" in kinds(loaded)["unread-files"].message

@@ -94,5 +94,6 @@ def test_odd_ratings():
 
 
 def test_newer_column_names():
-    text = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\nA\td\t1\t9\tr\ts\tx\tOther\tMajor\t{}\n"
+    text = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\n"
+    text += "A\td\t1\t9\tr\ts\tx\tOther\tMajor\t{}\n"
     assert corpus_of(read("m.tsv", text)).ids == ("9",)

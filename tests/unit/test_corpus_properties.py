@@ -98,6 +98,27 @@ def test_broken_formats_are_read_or_refused(start, text, end):
     assert loaded.corpus is not None or loaded.table is not None or any(f.severity == "fatal" for f in loaded.findings)
 
 
+KEYS = st.sampled_from(
+    ["id", "src", "mt", "refs", "systems", "outputs", "scores", "expert_annotations", "context", "hyp", "system", "x", ""]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@SETTINGS
+@given(st.lists(st.dictionaries(KEYS, VALUES, max_size=6), min_size=1, max_size=4), st.booleans())
+def test_any_json_is_read_or_refused(records, as_array):
+    text = json.dumps(records) if as_array else "".join(json.dumps(record) + "\n" for record in records)
+    loaded = read("t.json" if as_array else "t.jsonl", encoded(text))
+    assert loaded.corpus is not None or loaded.table is not None or any(f.severity == "fatal" for f in loaded.findings)
+    if loaded.corpus is None and loaded.table is not None and loaded.table.mapping():
+        mapped = read("t.jsonl", encoded(text), columns=loaded.table.mapping())
+        assert mapped.corpus is not None or mapped.findings[0].severity == "fatal"
+
+
 @pytest.mark.parametrize("character", ["a", "ä", "日", " ", "\x00", "\ufeff", "\u0301", "\r", '"', "\t", "{", "<s>"])
 def test_very_long_texts(character):
     text = character * 100_000
