@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from engine.muler.masks import fill, template_of
 from engine.muler.spans import SpanFinder
 from engine.muler.styles import bleu_tokens
 from engine.muler.tagging import TaggedTexts
-from engine.muler.words import Words, masked_word
+from engine.muler.words import Words, alike, masked_word
 
 _UNKNOWN = -1
+_MARKS = frozenset('!"#$%()*+/:;=?@[\\]^_`{|}~.,')
 
 
 class BleuMasker:
@@ -42,8 +44,9 @@ class BleuMasker:
         self._split = tokens
         self._order = metric.options.max_ngram_order
         self._forms = Forms(metric, mask_word)
+        cuts = _cuts(words, finder, self._forms)
         self._whole = _Layout(words, self._forms, mask_word)
-        self._parts = _Layout(Words(finder.tagged, _cuts(words, finder, metric)), self._forms, mask_word)
+        self._parts = _Layout(Words(finder.tagged, cuts), self._forms, mask_word)
 
     @staticmethod
     def can_mask(metric: Bleu) -> bool:
@@ -57,16 +60,19 @@ class BleuMasker:
         spaces = self._finder.spaces(mask, joined)
         layout = self._whole if entities else self._parts  # masks of entities may reach over a cut
         words, types = layout.words, layout.words.types
-        change = words.change(mask)
-        kinds = types[change.examples]
-        changed = np.where(words.last[change.examples] - words.first[change.examples] == 1, layout.masked[kinds], _UNKNOWN)
-        for place in np.flatnonzero(changed == _UNKNOWN).tolist():
-            word = int(change.examples[place])
-            changed[place] = self._forms.number(masked_word(words, word, mask, joined, spaces, self._write))
-            if words.last[word] - words.first[word] == 1:
-                layout.masked[kinds[place]] = changed[place]
+        changed, bits = words.changed(mask)
+        single = words.single[changed]
+        alone, others = changed[single], changed[~single]
         forms = layout.plain.copy()
-        forms[change.words] = changed[change.kinds]
+        unknown, example = np.unique(types[alone[layout.masked[types[alone]] == _UNKNOWN]], return_index=True)
+        if len(unknown):
+            example = alone[layout.masked[types[alone]] == _UNKNOWN][example]
+            layout.masked[unknown] = [self._masked_form(words, word, mask, joined, spaces) for word in example.tolist()]
+        forms[alone] = layout.masked[types[alone]]
+        if len(others):
+            example, group = alike(types[others], bits[~single])
+            known = [self._masked_form(words, word, mask, joined, spaces) for word in others[example].tolist()]
+            forms[others] = np.array(known, np.int32)[group]
         return MaskedForms(forms, words.spans)
 
     def statistics(
@@ -92,6 +98,9 @@ class BleuMasker:
         anti = np.concatenate([lengths, counts[:, order : 2 * order], totals], axis=1, dtype=np.float64)
         return oracle, anti
 
+    def _masked_form(self, words: Words, word: int, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray) -> int:
+        return self._forms.number(masked_word(words, word, mask, joined, spaces, self._write))
+
     def _write(self, span: str) -> str:
         return fill(template_of(span, self._split), self._mask_word)
 
@@ -113,6 +122,8 @@ class Forms:
         self._ids: dict[str, int] = {}
         self._is_mask: list[bool] = []
         self._numbers: dict[str, int] = {}
+        self._pieces: dict[str, list[str]] = {}
+        self._is_13a = metric.tokenizer.name == "13a" and not metric.options.lowercase
         self._tokens: list[int] = []
         self._offsets: list[int] = [0]
         self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
@@ -122,13 +133,27 @@ class Forms:
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = len(self._numbers)
-            for piece in bleu_tokens(self._metric, text):
+            for piece in (text,) if self._is_13a and text.isalnum() else self.pieces(text):
                 token = self._ids.setdefault(piece, len(self._ids))
                 if token == len(self._is_mask):
                     self._is_mask.append(not self._mask_characters.isdisjoint(piece))
                 self._tokens.append(token)
             self._offsets.append(len(self._tokens))
         return number
+
+    def pieces(self, text: str) -> list[str]:
+        """The tokens of a word, or of several."""
+        pieces = self._pieces.get(text)
+        if pieces is None:
+            pieces = self._pieces[text] = bleu_tokens(self._metric, text)
+        return pieces
+
+    def cut(self, text: str, parts: list[str]) -> bool:
+        """Whether the tokens of a word are those of its parts."""
+        if all(part.isalnum() or part in _MARKS for part in parts) and text not in self._pieces and self._is_13a:
+            self._pieces[text] = parts  # these are what the rules of mteval-v13a separate, and nothing else
+            return True
+        return list(chain.from_iterable(map(self.pieces, parts))) == self.pieces(text)
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Token ids, where each form's begin, and which tokens hold a mask; only what is new is converted."""
@@ -153,25 +178,30 @@ class _Layout:
     def __init__(self, words: Words, forms: Forms, mask_word: str) -> None:
         self.words = words
         types, examples, inverse = np.unique(words.types, return_index=True, return_inverse=True)
-        texts = [words.text(word) for word in examples.tolist()]
+        own = words.tagged.forms  # types of one token are numbered like these
+        pairs = zip(types.tolist(), examples.tolist())
+        texts = [own[kind] if kind < len(own) else words.text(word) for kind, word in pairs]
         known = np.array([forms.number(text) for text in texts], np.int32)
         self.plain = known[inverse] if len(types) else np.empty(0, np.int32)
         self.masked = np.full(int(types.max(initial=-1)) + 1, _UNKNOWN, np.int32)
         self.masked[types[[text.isalnum() for text in texts]]] = forms.number(mask_word)
 
 
-def _cuts(words: Words, finder: SpanFinder, metric: Bleu) -> np.ndarray:
+def _cuts(words: Words, finder: SpanFinder, forms: Forms) -> np.ndarray:
     """Where words can be cut so that the tokens of the parts are the tokens of the whole, bool[n_tokens]."""
-    cuts = finder.seam.copy()
+    tagged, cuts = finder.tagged, finder.seam.copy()
     cut_words = np.unique(words.word_of[np.flatnonzero(cuts)])
     types, example = np.unique(words.types[cut_words], return_index=True)
-    tagged, broken = finder.tagged, []
+    own, form, broken = tagged.forms, tagged.form, []
     for kind, word in zip(types.tolist(), cut_words[example].tolist()):
-        text, first, last = words.text(word), int(words.first[word]), int(words.last[word])
-        edges = [first, *(token for token in range(first + 1, last) if cuts[token]), last]
-        start = tagged.start[first]
-        parts = (text[tagged.start[a] - start : tagged.end[b - 1] - start] for a, b in zip(edges, edges[1:]))
-        if [token for part in parts for token in bleu_tokens(metric, part)] != bleu_tokens(metric, text):
+        first, last = int(words.first[word]), int(words.last[word])
+        parts = [own[form[first]]]
+        for token in range(first + 1, last):
+            if cuts[token]:
+                parts.append(own[form[token]])
+            else:
+                parts[-1] += own[form[token]]
+        if not forms.cut("".join(parts), parts):
             broken.append(kind)
     if broken:
         whole = np.isin(words.types, broken)

@@ -123,18 +123,6 @@ class SpanFinder:
         hyphens = np.array([form == "-" for form in self.tagged.forms], bool)
         return hyphens[self.tagged.form] & (self.style.seams == "words")
 
-    def spaces(self, mask: np.ndarray, joined: np.ndarray) -> np.ndarray:
-        """Tokens before which a space is put so that words stay as separate as they were, bool[n_tokens].
-
-        Parameters
-        ----------
-        mask, joined : as `extended` and `joined` give them.
-        """
-        beside = mask.copy()
-        beside[1:] |= mask[:-1]
-        beside[2:] |= self._is_hyphen[1:-1] & self.seam[1:-1] & mask[:-2]  # a hyphen is separate only after a digit
-        return self.seam & beside & ~joined
-
     @cached_property
     def maskable(self) -> np.ndarray:
         """Tokens that the metric sees and that are not white space, bool[n_tokens]."""
@@ -149,7 +137,8 @@ class SpanFinder:
     def extended(self, mask: np.ndarray) -> np.ndarray:
         """The tokens that are masked for a feature: its own, and the possessive endings of these, bool[n_tokens]."""
         mask = mask & self.maskable
-        mask[1:] |= self.possessive[1:] & mask[:-1]
+        endings = self._endings
+        mask[endings] |= mask[endings - 1]
         return mask
 
     def joined(self, mask: np.ndarray, entities: bool) -> np.ndarray:
@@ -157,13 +146,47 @@ class SpanFinder:
 
         Tokens that are written together share one mask unless the metric separates them; those of one entity always do.
         """
-        together = ~self.seam | self.possessive
+        tokens = np.flatnonzero(mask)
+        tokens = tokens[self.tagged.glued[tokens]]
+        tokens = tokens[mask[tokens - 1]]
+        together = ~self.seam[tokens] | self.possessive[tokens]
         if entities:
-            begins = np.array([name.startswith("B-") for name in self.tagged.entity_names])[self.tagged.entity]
-            together = together | ((self.tagged.entity > 0) & ~begins)
-        joined = mask & self.tagged.glued & together
-        joined[1:] &= mask[:-1]
+            together |= self._inside_entity[tokens]
+        joined = np.zeros(len(mask), bool)
+        joined[tokens[together]] = True
         return joined
+
+    def spaces(self, mask: np.ndarray, joined: np.ndarray) -> np.ndarray:
+        """Tokens before which a space is put so that words stay as separate as they were, bool[n_tokens].
+
+        Parameters
+        ----------
+        mask, joined : as `extended` and `joined` give them.
+        """
+        seams, hyphens = self._seams, self._seams_after_hyphens
+        spaces = np.zeros(len(mask), bool)
+        spaces[seams] = (mask[seams] | mask[seams - 1]) & ~joined[seams]
+        spaces[hyphens] |= mask[hyphens - 2] & ~joined[hyphens]  # a hyphen is separate only after a digit
+        return spaces
+
+    @cached_property
+    def _endings(self) -> np.ndarray:
+        return np.flatnonzero(self.possessive)
+
+    @cached_property
+    def _seams(self) -> np.ndarray:
+        return np.flatnonzero(self.seam)
+
+    @cached_property
+    def _seams_after_hyphens(self) -> np.ndarray:
+        seams = self._seams[self._seams > 1]
+        return seams[self._is_hyphen[seams - 1] & self.seam[seams - 1]]
+
+    @cached_property
+    def _inside_entity(self) -> np.ndarray:
+        """Tokens of an entity but its first, bool[n_tokens]."""
+        inside = np.array([name != "" and not name.startswith("B-") for name in self.tagged.entity_names])
+        return inside[self.tagged.entity]
 
     def find(self, mask: np.ndarray, entities: bool = False) -> Spans:
         """The spans of the tokens in `mask` (bool[n_tokens])."""

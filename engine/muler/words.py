@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,22 +12,6 @@ from engine.muler.tagging import TaggedTexts
 
 MOST_TOKENS = 60
 """The most tokens of one word whose masks fit into the bits of a number."""
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """The words that a feature changes.
-
-    Attributes
-    ----------
-    words : int64[n], in order.
-    kinds : int64[n]; equal kinds look the same when they are masked.
-    examples : int64[n_kinds]; a word of each kind.
-    """
-
-    words: np.ndarray
-    kinds: np.ndarray
-    examples: np.ndarray
 
 
 class Words:
@@ -87,20 +70,33 @@ class Words:
         tagged, first, last = self.tagged, self.first[word], self.last[word] - 1
         return tagged.texts[tagged.text_of[first]][tagged.start[first] : tagged.end[last]]
 
-    def change(self, mask: np.ndarray) -> Change:
-        """The words that hold one of the tokens in `mask` (bool[n_tokens]), with equal cases told to be equal."""
+    @cached_property
+    def single(self) -> np.ndarray:
+        """Whether a word is one token, bool[n_words]."""
+        return self.last - self.first == 1
+
+    def changed(self, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The words that hold one of the tokens in `mask` (bool[n_tokens]), in order, and which: bit i is the word's token i.
+
+        Returns
+        -------
+        int64[n], int64[n].
+        """
         tokens = np.flatnonzero(mask)
         word = self.word_of[tokens]
         begins = np.flatnonzero(np.diff(word, prepend=-1))
-        words = word[begins]
         bit = np.left_shift(np.int64(1), tokens - self.first[word])
-        bits = np.add.reduceat(bit, begins) if len(begins) else bit
-        order = np.lexsort((bits, self.types[words]))
-        kinds = np.empty(len(words), np.int64)
-        changes = np.ones(len(words), bool)
-        changes[1:] = (np.diff(self.types[words[order]]) != 0) | (np.diff(bits[order]) != 0)
-        kinds[order] = np.cumsum(changes) - 1
-        return Change(words, kinds, words[order[changes]])
+        return word[begins], np.add.reduceat(bit, begins) if len(begins) else bit
+
+
+def alike(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Group equal pairs: where the first of each group is, int64[n_groups], and the group of each pair, int64[n]."""
+    order = np.lexsort((second, first))
+    begins = np.ones(len(order), bool)
+    begins[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(begins) - 1
+    return order[begins], group
 
 
 def masked_word(
@@ -113,17 +109,19 @@ def masked_word(
     mask, joined, spaces : bool[n_tokens], as `SpanFinder.extended`, `joined` and `spaces` give them.
     write : from what is masked to what stands for it.
     """
-    tagged = words.tagged
-    text = tagged.texts[tagged.text_of[words.first[word]]]
+    here, own = slice(words.first[word], words.last[word]), words.tagged.forms
     parts: list[str] = []
-    token, last = int(words.first[word]), int(words.last[word])
-    while token < last:
-        end = token + 1
-        if spaces[token]:
+    waiting = ""  # what the next mask stands for
+    for form, masked, goes_on, space in zip(
+        words.tagged.form[here].tolist(), mask[here].tolist(), joined[here].tolist(), spaces[here].tolist()
+    ):
+        if waiting and not goes_on:
+            parts.append(write(waiting))
+            waiting = ""
+        if space:
             parts.append(" ")
-        while mask[token] and end < last and joined[end]:
-            end += 1
-        span = text[tagged.start[token] : tagged.end[end - 1]]
-        parts.append(write(span) if mask[token] else span)
-        token = end
-    return "".join(parts)
+        if masked:
+            waiting += own[form]
+        else:
+            parts.append(own[form])
+    return "".join([*parts, write(waiting)] if waiting else parts)
