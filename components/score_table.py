@@ -92,7 +92,7 @@ def criterion_title(criterion: Criterion) -> str:
     """What the scores of a criterion are called on screen; planted errors never pass for human judgement."""
     if not criterion.planted:
         return f"Human: {criterion.name}"
-    name = "" if criterion.name.casefold().startswith("planted") else f"{criterion.name}: "
+    name = "" if criterion.name.casefold() == "planted" else f"{criterion.name}: "
     return (name + NOT_HUMAN)[:1].upper() + (name + NOT_HUMAN)[1:]
 
 
