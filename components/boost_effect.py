@@ -131,7 +131,8 @@ def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
         for name, axis in titles.items():
             with st.container(gap="small"):
                 value, reason = correlate(sign * known[name].to_numpy(), known["human"].to_numpy(), options.coefficient)
-                st.markdown(f"**{axis}** :gray[\u00b7 {options.coefficient} {reason or number(value, 3)}]")
+                shown = f"not defined: {reason}" if reason else number(value, 3)
+                st.markdown(f"**{axis}** :gray[\u00b7 {options.coefficient} {shown}]")
                 _points(study, drawn, name, axis, title)
     noun = "system" if options.level == "system" else "output"
     notes = [f"{count(len(known), noun)}, :orange[\u25a0] {plain(a)} and :blue[\u25a0] {plain(b)} in colour"]

@@ -55,11 +55,12 @@ def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: s
     }
     tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
     tips.append(text_field("fallen", title="outputs that collapse"))
-    last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]].to_dict("records")
+    last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]]
+    named = last[last["part"] != "other"].to_dict("records")
     layers = [
         layer("means", "line", {**place, "detail": text_field("system")}, strokeWidth=2),
         layer("means", "point", {**place, "tooltip": tips}, size=60, opacity=0),
-        layer(last, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
+        layer(named, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
     ]
     draw(layers, {"means": frame}, "boost-aggregates", "Aggregate score of each system over p", HEIGHT)
 

@@ -76,7 +76,7 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
     else:
         where = f"With p and w chosen on {plain(other.corpus.name)}"
     if not np.isfinite(found.boosted - found.original):
-        reasons = dict.fromkeys(row.note for row in found.held_out if row.note)
+        reasons = dict.fromkeys(row.note.rpartition("; ")[2] for row in found.held_out if row.note)
         return f"{where}, {what} is not defined: {'; '.join(reasons) or 'no part has enough scores'}."
     before, after = number(found.original, 3), number(found.boosted, 3)
     if found.boosted == found.original:
@@ -88,7 +88,7 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
 def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
     """What a reader has to keep in mind."""
     said = []
-    if found.choice.note:
+    if found.choice.note and found.choice.cells:
         said.append(f"{found.choice.note[:1].upper()}{found.choice.note[1:]}.")
     systems = len(study.corpus.systems)
     if study.asked.options.level == "system" and systems < FEW:
@@ -110,6 +110,8 @@ def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
 
 
 def _significance(found: Calibration, tested: Outcome) -> str:
+    if found.boosted == found.original:
+        return ""
     if tested.state == "running":
         return "Whether that is more than chance is being tested."
     if not tested.done:
@@ -128,6 +130,8 @@ def _significance(found: Calibration, tested: Outcome) -> str:
 
 def _choice(study: Study, found: Calibration) -> str:
     choice, options = found.choice, study.asked.options
+    if not choice.cells:
+        return ""
     if choice.w == 1:
         return "The choice is the original metric, w = 1."
     means = study.rows.means(options.regularisation)

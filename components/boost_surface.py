@@ -41,7 +41,8 @@ def show_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
         "lane": lane,
     }
     layers = [_cells(surface, p), _border(), *_lane(), _original(surface, p)]
-    layers += named_points(_rows({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}), "p1", "w1")
+    if np.isfinite(surface.original):
+        layers += named_points(_rows({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}), "p1", "w1")
     said = (
         f"Heat map of the {surface.coefficient} correlation over p and w; the original metric has {number(surface.original, 3)}"
     )
@@ -116,7 +117,8 @@ def show_notes(surface: Surface, chart: str, reach: float, marks: dict[str, Cell
         "solid": f"Blue: better than the original metric ({middle}, the plane). Red: worse. Drag to turn it.",
         "lines": f"Dashed: the original metric ({middle}). Click a line to see what that p and w do.",
     }
-    st.caption(f"{said[chart]} Of the whole grid {better:,} of {cells:,} settings are better.")
+    if np.isfinite(surface.original):
+        st.caption(f"{said[chart]} Of the whole grid {better:,} of {cells:,} settings are better.")
     for name, (p, w) in marks.items():
         if abs(p) > reach:
             st.caption(f":material/info: The {name} p = {number(p, 1)}, w = {w:.1f} lies outside of what is drawn.")
@@ -130,7 +132,14 @@ def _cells(surface: Surface, p: np.ndarray) -> Spec:
     stops, colours = colour_scale(surface)
     axis = {"grid": False, "tickCount": 12}
     domain = [float(p[0]) - HALF_P, float(p[-1]) + HALF_P]
-    legend = {"title": surface.coefficient.capitalize(), "gradientLength": HEIGHT - 110, "values": stops, "format": ".3f"}
+    legend: Spec | None = {
+        "title": surface.coefficient.capitalize(),
+        "gradientLength": HEIGHT - 110,
+        "values": stops,
+        "format": ".3f",
+    }
+    if not np.isfinite(surface.correlation).any():
+        legend = None
     scale = {"domain": stops, "range": colours, "interpolate": "lab"}
     colour = number_field("correlation", scale=scale, legend=legend)
     encoding = {
@@ -143,7 +152,9 @@ def _cells(surface: Surface, p: np.ndarray) -> Spec:
         "color": {"condition": {"test": "isValid(datum.correlation)", **colour}, "value": UNDEFINED[is_dark()]},
         "tooltip": cell_tips(surface.coefficient),
     }
-    return clickable(layer("cells", "rect", encoding, cursor="pointer", strokeWidth=0, opacity=1), "cell", ["p", "w"])
+    return clickable(
+        layer("cells", "rect", encoding, cursor="pointer", strokeWidth=0, opacity=1, invalid=None), "cell", ["p", "w"]
+    )
 
 
 def _border() -> Spec:

@@ -6,10 +6,10 @@ import os
 
 import streamlit as st
 
+from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
 from engine.corpus.types import Corpus, Languages
 from engine.metrics.base import Metric
-from engine.metrics.registry import make_metric
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import Store, default_path
 
@@ -42,5 +42,5 @@ def samples() -> dict[str, str]:
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def metric(name: str, languages: Languages) -> Metric:
-    """The metric that `name` asks for, made once per name and language pair."""
-    return make_metric(name, languages)
+    """The metric that `name` asks for (`boosted:…` among them), made once per name and language pair."""
+    return make_metric(name, languages, scorer())

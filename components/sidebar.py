@@ -8,10 +8,13 @@ from components.job_progress import job_tray
 from components.option_form import has_options, option_form
 from components.states import plain
 from components.workspace import Workspace
+from engine.boost.metric import NAME
 from engine.errors import InputError
 from engine.metrics.registry import METRICS, options_type, split_name
 from engine.options import from_pairs
 
+BOOSTED = f"{NAME}:"
+METRIC_HELP = "XBERTScore compares with the source and needs no reference; the others need references."
 METRIC_TITLES = {
     "bleu": "BLEU",
     "chrf": "chrF",
@@ -21,7 +24,7 @@ METRIC_TITLES = {
     "rouge-2": "ROUGE-2",
     "rouge-l": "ROUGE-L",
     "bertscore": "BERTScore",
-    "xbertscore": "XBERTScore (source, no reference)",
+    "xbertscore": "XBERTScore",
 }
 
 
@@ -42,6 +45,9 @@ def draw_jobs(work: Workspace) -> None:
 
 def metric_title(name: str) -> str:
     """What a metric name is called on screen, its options included."""
+    if name.startswith(BOOSTED):
+        own, _, inner = name.removeprefix(BOOSTED).partition("metric=")
+        return f"{metric_title(inner)}, boosted ({own.rstrip(',').replace(',', ', ')})"
     base, _, options = name.partition(":")
     title = METRIC_TITLES.get(base, base)
     return f"{title} ({options.replace(',', ', ')})" if options else title
@@ -75,13 +81,15 @@ def _system_pickers(work: Workspace) -> None:
 
 
 def _metric_picker(work: Workspace) -> None:
-    name, pairs = _split(work.view["metric"])
+    chosen = work.view["metric"]
+    boosted = chosen.startswith(BOOSTED)
+    name, pairs = (chosen, {}) if boosted else _split(chosen)
     row = st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small")
-    names = list(METRICS)
-    row.selectbox("Metric", names, format_func=metric_title, **work.bound("metric", names, show=lambda _: name))
-    options = options_type(name)
-    if not has_options(options):
+    names = [chosen, *METRICS] if boosted else list(METRICS)
+    row.selectbox("Metric", names, format_func=metric_title, help=METRIC_HELP, **work.bound("metric", names, show=lambda _: name))
+    if boosted or not has_options(options_type(name)):
         return
+    options = options_type(name)
 
     def save(written: dict[str, str]) -> None:
         work.set(metric=name + ":" * bool(written) + ",".join(f"{key}={text}" for key, text in written.items()))

@@ -100,8 +100,6 @@ def draw_without_scores(study: Study, answer: DeltaGenerator) -> None:
         show_missing()
     draw_reach(study.work)
     draw_aggregates(study)
-    frame = aggregate_frame(study.rows, study.asked.options.regularisation)
-    download_csv(frame, "boost-aggregates", key="boost-aggregates")
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(study.work, PLAIN, calibrated=False)
     show_systems(study, None, p, w)
@@ -130,6 +128,7 @@ def draw_aggregates(study: Study) -> None:
     frame = aggregate_frame(study.rows, study.asked.options.regularisation)
     a, b = study.work.systems(study.corpus)
     show_aggregates(frame, float(study.work.view["reach"]), study.metric.spec.name, a, b)
+    download_csv(frame, "boost-aggregates", key="boost-aggregates", label="Aggregates (CSV)")
 
 
 def draw_downloads(result: BoostResult, found: Calibration | None) -> None:
