@@ -112,7 +112,7 @@ def _languages(draft: Draft, given: Languages, findings: Findings) -> Languages:
     if guessed:
         findings.note(
             "languages",
-            "",
+            draft.name,
             f"Languages judged by the texts: {', '.join(guessed)}.",
             "Name them where this is wrong (--langs de-en).",
         )

@@ -111,7 +111,7 @@ def _human_scores(draft: Draft, files: dict[str, Blob], pair: str, findings: Fin
             continue
         criterion = Criterion(match[1], f"{blob.base.removesuffix(f'.{match[2]}.score')}, as given; higher is taken as better")
         try:
-            scores = read_score_lines(decode(blob.read(), blob.name, findings), blob.name, findings)
+            scores = read_score_lines(decode(blob.read(), blob.name, findings), blob.name, match[1], draft.systems, findings)
             attach(draft, scores, criterion, findings)
         except Refused as refused:
             finding = refused.finding

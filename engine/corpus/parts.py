@@ -78,7 +78,7 @@ def add_scores(draft: Draft | None, scores: Mapping[str, Blob], findings: Findin
         if draft is None:
             remedy = "Name the texts too: --reference FILE --system NAME=FILE."
             raise refuse("no-texts", blob.name, "There are scores but no texts.", remedy)
-        found = read_score_lines(decode_blob(blob, findings), blob.name, findings)
+        found = read_score_lines(decode_blob(blob, findings), blob.name, criterion, draft.systems, findings)
         attach(draft, found, Criterion(criterion, f"{blob.name}, as given; higher is taken as better"), findings)
 
 

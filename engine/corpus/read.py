@@ -308,8 +308,9 @@ def _read_table(
     if columns:
         grid = promote(grid, columns.values())
     report_header(grid, findings)
-    mqm = not columns and is_mqm(list(grid.columns))
     guess = guess_roles(grid)
+    given = {column: role for role, column in (columns or {}).items()}
+    mqm = is_mqm(list(grid.columns)) and given in ({}, {column: role for column, role in guess.roles.items() if role != "ignore"})
     read.table = TablePreview(
         tuple(grid.columns), grid.head(), guess.roles, guess.certain or mqm, grid.reader, grid.file, "" if mqm else guess.reason
     )

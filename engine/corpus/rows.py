@@ -17,6 +17,8 @@ from engine.corpus.names import role_of, words
 from engine.corpus.plain import missing_where_blank
 from engine.corpus.types import Criterion, Languages
 
+_SYSTEMS = 1_000
+
 
 def build(grid: Grid, columns: Columns, name: str, languages: Languages, findings: Findings) -> Draft:
     """Make the corpus that a table describes.
@@ -271,7 +273,11 @@ def _systems(grid: Grid, columns: Columns) -> tuple[np.ndarray, list[str]]:
             missing[0],
         )
     index: dict[str, int] = {}
-    return np.array([index.setdefault(text, len(index)) for text in names], dtype=np.int64), list(index)
+    owners = np.array([index.setdefault(text, len(index)) for text in names], dtype=np.int64)
+    if len(index) > _SYSTEMS:
+        message = f"Column {columns.system!r} holds {len(index):,} different names; no more than {_SYSTEMS:,} systems are read."
+        raise refuse("too-many-systems", grid.file, message, "Map the column that names the systems.", _first(grid))
+    return owners, list(index)
 
 
 def _places(
@@ -308,12 +314,14 @@ def _places(
                 "Give every segment its own id (or map the document column), or correct the system name.",
                 grid.lines[row],
             )
+    rated = any(role is not None and role[0] == "rater" for role in map(role_of, grid.columns))
     findings.lines(
         "repeated-rows",
         grid.file,
         [grid.lines[row] for row in repeated.tolist()],
         "Rows repeat a system and segment in {lines}; they were read as further ratings, and ratings are averaged.",
         "Delete the rows where they are copies.",
+        "note" if rated else "warning",
     )
     return places
 

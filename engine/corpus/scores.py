@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.corpus.decode import split_lines
+from engine.corpus.delimited import read_delimited
 from engine.corpus.draft import Draft
 from engine.corpus.findings import Findings, enumerated, plural, refuse
-from engine.corpus.grid import number, uses_comma
-from engine.corpus.names import role_of
+from engine.corpus.grid import number, shown, uses_comma
+from engine.corpus.names import known, role_of
 from engine.corpus.types import SYSTEM_LEVEL, Criterion
 
 
@@ -40,12 +41,10 @@ class ScoreFile:
     criterion: str = ""
 
 
-def recognise_scores(text: str, file: str, findings: Findings) -> ScoreFile | None:
-    """Read a file of scores; None where it is something else."""
+def recognise_scores(text: str, file: str, findings: Findings, meant: bool = False) -> ScoreFile | None:
+    """Read a file of scores; None where it is something else. `meant`: the user says that it holds scores."""
     lines = split_lines(text)
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if not lines:
+    if not any(line.strip() for line in lines):
         return None
     head = lines[0].split()
     roles = [role[0] if (role := role_of(word)) else None for word in head]
@@ -54,49 +53,82 @@ def recognise_scores(text: str, file: str, findings: Findings) -> ScoreFile | No
     if any(len(cells) > 2 or number(cells[-1], True) is None for cells in map(_cut, lines[:50])):
         return None
     fields = [_cut(line) for line in lines]
-    if all(len(cells) == 1 and number(cells[0], True) is not None for cells in fields) and any(cells[0] for cells in fields):
-        return ScoreFile(
-            file,
-            None,
-            None,
-            _numbers([cells[0] for cells in fields], range(1, len(lines) + 1), file, findings),
-            range(1, len(lines) + 1),
-        )
-    if all(len(cells) == 2 and number(cells[1], True) is not None and cells[0] and not _is_number(cells[0]) for cells in fields):
-        systems = [cells[0] for cells in fields]
-        whole = max(Counter(systems).values()) == 1 and ".seg." not in file
-        values = _numbers([cells[1] for cells in fields], range(1, len(lines) + 1), file, findings)
-        return ScoreFile(file, systems, None, values, range(1, len(lines) + 1), whole) if whole or _few(systems) else None
+    if all(len(cells) == 1 and number(cells[0], True) is not None for cells in fields):
+        return _by_line([cells[0] for cells in fields], 1, file, findings)
+    filled = [(place, cells) for place, cells in enumerate(fields, 1) if cells != [""]]
+    if all(len(cells) == 2 and number(cells[1], True) is not None and not _is_number(cells[0]) for _, cells in filled):
+        sure = meant or file.endswith((".score", ".scores"))
+        return _by_system(filled, sure, file, findings) if sure or "\t" in text else None
     return None
 
 
-def read_score_lines(text: str, file: str, findings: Findings) -> ScoreFile:
-    """Read a file that the user calls scores.
+def read_score_lines(text: str, file: str, criterion: str, systems: Collection[str], findings: Findings) -> ScoreFile:
+    """Read a file that the user calls scores: any layout, also a table with a header.
+
+    Parameters
+    ----------
+    criterion : what the scores are called; the column of that name is read where there are several.
+    systems : the systems that the corpus has; a table may have a column for each.
 
     Raises
     ------
     Refused : the file is in none of the layouts of scores.
     """
-    found = recognise_scores(text, file, findings)
+    found = recognise_scores(text, file, findings, meant=True) or from_table(text, file, criterion, systems, findings)
     if found is not None:
         return found
     lines = split_lines(text)
-    values = [number(line, True) for line in lines]
-    if lines and sum(value is not None for value in values) > 0.5 * len(lines):
+    start = 1 if lines and known(lines[0]) else 0
+    values = [number(line, True) for line in lines[start:]]
+    if values and sum(value is not None for value in values) > 0.5 * len(values):
+        return _by_line([line.strip() for line in lines[start:]], start + 1, file, findings)
+    message = "The file holds no scores: neither one number per line, nor system and score, nor system, segment and score."
+    raise refuse("no-scores", file, message, "Give one number per line, in the order of the segments.", 1)
+
+
+def from_table(text: str, file: str, criterion: str, systems: Collection[str], findings: Findings) -> ScoreFile | None:
+    """Scores in a table with a header: a column for each system, or columns that name system, segment and score."""
+    grid = read_delimited(text, file, findings)
+    if grid is None or not grid.header:
+        return None
+    owned = [column for column in grid.columns if column in systems]
+    if owned:
+        cells = [shown(cell) for column in owned for cell in grid.columns[column]]
+        lines = list(grid.lines) * len(owned)
         return ScoreFile(
-            file,
-            None,
-            None,
-            _numbers([line.strip() for line in lines], range(1, len(lines) + 1), file, findings),
-            range(1, len(lines) + 1),
+            file, [column for column in owned for _ in grid.lines], None, _numbers(cells, lines, file, findings), lines
         )
-    raise refuse(
-        "no-scores",
-        file,
-        "The file holds no scores: neither one number per line, nor system and score, nor system, segment and score.",
-        "Give one number per line, in the order of the segments.",
-        1,
-    )
+    roles = {column: role[0] for column in grid.columns if (role := role_of(column))}
+    columns = [column for column in grid.columns if roles.get(column) in ("score", "penalty") or column == criterion]
+    chosen = criterion if criterion in columns else columns[0] if len(columns) == 1 else None
+    if chosen is None:
+        return None
+    system = next((column for column, role in roles.items() if role == "system"), None)
+    segment = next((column for column, role in roles.items() if role == "segment"), None)
+    names = [shown(cell) for cell in grid.columns[system]] if system else None
+    keys = [shown(cell) for cell in grid.columns[segment]] if segment and system else None
+    values = _numbers([shown(cell) for cell in grid.columns[chosen]], grid.lines, file, findings)
+    whole = names is not None and keys is None and max(Counter(names).values()) == 1
+    return ScoreFile(file, names, keys, values, grid.lines, whole, chosen)
+
+
+def _by_line(cells: Sequence[str], first: int, file: str, findings: Findings) -> ScoreFile:
+    """One number per line."""
+    lines = range(first, first + len(cells))
+    return ScoreFile(file, None, None, _numbers(cells, lines, file, findings), lines)
+
+
+def _by_system(fields: Sequence[tuple[int, Sequence[str]]], sure: bool, file: str, findings: Findings) -> ScoreFile | None:
+    """System and score on each line; None where the names are hardly names of systems."""
+    systems = [cells[0] for _, cells in fields]
+    lines = [line for line, _ in fields]
+    most = max(Counter(systems).values())
+    whole = most == 1 and ".seg." not in file
+    if most == 1 and not sure and (len(systems) > 200 or any(len(name) > 40 or " " in name for name in systems)):
+        return None  # rather texts, each with a number
+    if most > 1 and len(set(systems)) > max(1, len(systems) // 2):
+        return None
+    return ScoreFile(file, systems, None, _numbers([cells[1] for _, cells in fields], lines, file, findings), lines, whole)
 
 
 def attach(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Findings) -> None:
@@ -109,7 +141,7 @@ def attach(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Find
     if scores.whole_systems and scores.systems is not None:
         draft.add_scores(criterion, [SYSTEM_LEVEL] * len(scores.values), scores.systems, scores.values, scores.file)
     elif scores.systems is None:
-        _attach_lines(draft, scores, criterion)
+        _attach_lines(draft, scores, criterion, findings)
     else:
         segments = _by_key(draft, scores, findings) if scores.keys is not None else _by_order(draft, scores)
         kept = segments >= 0
@@ -154,18 +186,14 @@ def scores_only(scores: ScoreFile, name: str, criterion: Criterion, findings: Fi
 
 
 def _cut(line: str) -> list[str]:
-    cells = line.strip().split("\t") if "\t" in line else line.split()
-    return [cell.strip() for cell in cells] or [""]
+    """The cells of a line: cut at tabs; at the last space where there is none."""
+    cells = line.strip().split("\t") if "\t" in line else line.strip().rsplit(" ", 1)
+    return [cell.strip() for cell in cells]
 
 
 def _is_number(text: str) -> bool:
     value = number(text)
     return value is not None and value == value
-
-
-def _few(systems: Sequence[str]) -> bool:
-    """Names of systems come again and again; other words do not."""
-    return len(set(systems)) <= max(1, len(systems) // 2)
 
 
 def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Findings) -> np.ndarray:
@@ -199,8 +227,15 @@ def _with_header(
     )
 
 
-def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion) -> None:
+def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion, findings: Findings) -> None:
     count = len(scores.values)
+    if count > draft.size and np.isnan(scores.values[draft.size :]).all():
+        line = int(scores.lines[draft.size])
+        message = (
+            f"The file goes on after the last segment, without scores ({plural(count - draft.size, 'line')} from line {line} on)."
+        )
+        findings.add("blank-end", scores.file, message, "Delete these lines.", line)
+        count = draft.size
     if len(draft.systems) != 1:
         raise refuse(
             "whose-scores",
@@ -217,7 +252,7 @@ def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion) -> None
             "Give one line per segment; an empty line is a missing score.",
             min(count, draft.size) + 1,
         )
-    draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values, scores.file)
+    draft.add_scores(criterion, range(count), [next(iter(draft.systems))] * count, scores.values[:count], scores.file)
 
 
 def _by_order(draft: Draft, scores: ScoreFile) -> np.ndarray:

@@ -97,3 +97,10 @@ def test_newer_column_names():
     text = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\n"
     text += "A\td\t1\t9\tr\ts\tx\tOther\tMajor\t{}\n"
     assert corpus_of(read("m.tsv", text)).ids == ("9",)
+
+
+def test_a_confirmed_guess_changes_nothing():
+    text = table("A|d|1|1|r|s|x <v>y</v>|Other|Minor")
+    loaded = read("m.tsv", text)
+    assert loaded.table.certain
+    assert corpus_of(read("m.tsv", text, columns=loaded.table.mapping())).hash == corpus_of(loaded).hash

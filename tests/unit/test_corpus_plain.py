@@ -107,6 +107,33 @@ def test_scores_by_segment_id():
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        "A\tB\n1\t4\n2\t\n3\t6\n",
+        "system\tseg_id\tda\tfluency\nA\t1\t1\t9\nA\t2\t2\t9\nA\t3\t3\t9\nB\t3\t6\t9\nB\t1\t4\t9\n",
+        "system,id,rating\nA,1,1\nA,2,2\nA,3,3\nB,3,6\nB,1,4\n",
+    ],
+)
+def test_scores_in_tables(given):
+    corpus = corpus_of(read_files(TEXTS | {"s": given}, **PARTS, scores={"da": "s"}))
+    assert scores(corpus, "da") == {(0, "A"): 1, (1, "A"): 2, (2, "A"): 3, (0, "B"): 4, (2, "B"): 6}
+
+
+def test_scores_under_a_heading_and_with_blank_lines():
+    files = {"a.txt": TEXTS["a.txt"]}
+    for given in ("score\n1\n2\n3\n", "1\n2\n3\n\n\n"):
+        corpus = corpus_of(read_files(files | {"s": given}, systems={"A": "a.txt"}, scores={"da": "s"}))
+        assert scores(corpus, "da") == {(0, "A"): 1, (1, "A"): 2, (2, "A"): 3}
+    corpus = corpus_of(read_files(files | {"s": "1\n\n\n"}, systems={"A": "a.txt"}, scores={"da": "s"}))
+    assert scores(corpus, "da") == {(0, "A"): 1}
+
+
+def test_short_texts_with_numbers_are_texts():
+    for text in ("Apollo 11\nGemini 8\n", "It is 5\nIt was 7\n"):
+        assert len(corpus_of(read("a.txt", text))) == 2
+
+
+@pytest.mark.parametrize(
     ("given", "systems", "kind"),
     [
         ("1\n2\n3\n4\n", {"A": "a.txt"}, "unequal-lengths"),

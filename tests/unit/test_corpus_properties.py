@@ -15,7 +15,7 @@ ODD = (
 )
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from(ODD)), max_size=40)
 LINE = TEXT.map(lambda text: text.replace("\n", " "))
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def encoded(text: str) -> bytes:

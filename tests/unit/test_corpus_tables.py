@@ -187,3 +187,11 @@ def test_odd_headers():
 def test_references_with_gaps():
     corpus = corpus_of(read("t.tsv", "src\tref1\tref2\tmt\na\tb\tc\td\ne\tf\t\tg\n"))
     assert corpus.references == (("b", "c"), ("f", None))
+
+
+def test_a_column_of_texts_is_no_column_of_systems():
+    rows = "".join(f"text number {i}\t{i}\tx {i}\n" for i in range(1200))
+    assert (
+        refusal(read("t.tsv", "a\tb\tc\n" + rows, columns={"system": "a", "segment": "b", "hypothesis": "c"})).kind
+        == "too-many-systems"
+    )
