@@ -55,14 +55,23 @@ def segment_rows(corpus: Corpus, segment: int, sides: Sequence[Side], spec: Metr
     if not spec.needs_source and corpus.sources is not None:
         rows.append([_plain_source(corpus, segment, spec)])
     rows.append([hypothesis_panel(corpus, segment, side, spec) for side in sides])
-    if spec.needs_source:
+    if spec.needs_source and corpus.sources is not None:
         rows.append([_other_panel(corpus, segment, side, "source") for side in sides])
-    names = [f"reference:{place}" for place in range(corpus.reference_count)][:references]
+    names = weightiest([side.explanation for side in sides], corpus.reference_count, references)
     if spec.needs_reference:
         rows += [[_other_panel(corpus, segment, side, name) for side in sides] for name in names]
     else:
-        rows += [[_plain_reference(corpus, segment, place, spec)] for place in range(len(names))]
+        rows += [[_plain_reference(corpus, segment, int(name.partition(":")[2]), spec)] for name in names]
     return rows
+
+
+def weightiest(explanations: Sequence[Explanation], count: int, shown: int) -> list[str]:
+    """The names of the references whose words matter most to any of the explanations, `shown` of `count`, in their order."""
+    names = [f"reference:{place}" for place in range(count)]
+    found = {name: [side_of(item, name) for item in explanations] for name in names}
+    weights = [max((_weight(side) for side in found[name] if side is not None), default=0.0) for name in names]
+    chosen = sorted(range(count), key=lambda place: -weights[place])[:shown]
+    return [names[place] for place in sorted(chosen)]
 
 
 def hypothesis_panel(corpus: Corpus, segment: int, side: Side, spec: MetricSpec) -> Panel:
@@ -146,12 +155,13 @@ def explainer_rows(
     corpus: Corpus, segment: int, tone: str, system: str, found: Mapping[str, Explanation], references: int
 ) -> list[list[Panel]]:
     """One row per explainer: the hypothesis, then the references (or the source), under one scale."""
+    shown = weightiest(list(found.values()), corpus.reference_count, references)
     rows = []
     for name, explanation in found.items():
         panels = []
         for item in explanation.sides:
             kind, _, place = item.side.partition(":")
-            if place and int(place) >= references:
+            if place and item.side not in shown:
                 continue
             marks = segment_marks(corpus, segment, system, item.side)
             language = corpus.languages[0 if kind == "source" else 1] or ""
@@ -184,3 +194,9 @@ def values_of(found: SideImportances | None) -> np.ndarray | None:
     if found is None or np.isnan(found.importances).all():
         return None
     return found.importances
+
+
+def _weight(found: SideImportances) -> float:
+    """The largest absolute importance of a text; 0 where none is defined."""
+    sizes = np.abs(found.importances)
+    return float(np.nanmax(sizes)) if np.isfinite(sizes).any() else 0.0

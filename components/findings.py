@@ -21,6 +21,23 @@ LOOKS = {
     "note": (":gray[:material/info:]", "note"),
 }
 SHOWN_PER_KIND = 8
+TITLES = {
+    "bom": "Byte order mark",
+    "inner-bom": "Byte order mark inside a text",
+    "lone-cr": "Lone carriage returns",
+    "nul": "NUL characters",
+    "not-json": "Not JSON",
+    "not-nfc": "Not in Unicode form NFC",
+    "not-xml": "Not XML",
+}
+CONTROLS = {
+    "--langs": "Where that is wrong, set the languages in the box above.",
+    "--columns": "Say in the box above which column is what.",
+    "--source": "Say in the box above what each file is.",
+    "--reference": "Say in the box above what each file is.",
+    "--system": "Say in the box above what each file is.",
+}
+"""A flag of the command line in a remedy → the control on the page that does the same."""
 
 
 def show_findings(findings: Sequence[Finding], key: str, expanded: bool | None = None) -> None:
@@ -56,7 +73,7 @@ def _one_kind(severity: str, kind: str, group: list[Finding]) -> None:
         lines.append((f":gray[{plain(place)}] \u2003" if place else "") + plain(item.message))
     if len(group) > SHOWN_PER_KIND:
         lines.append(f":gray[and {len(group) - SHOWN_PER_KIND:,} more; the download has all of them]")
-    remedies = list(dict.fromkeys(filter(None, (without_flags(item.remedy) for item in group))))
+    remedies = list(dict.fromkeys(filter(None, (on_screen(item.remedy) for item in group))))
     if remedies:
         lines.append(":gray[:material/build:] " + " ".join(plain(remedy) for remedy in remedies[:3]))
     st.markdown("  \n".join(lines))
@@ -65,13 +82,15 @@ def _one_kind(severity: str, kind: str, group: list[Finding]) -> None:
 def kind_title(kind: str) -> str:
     """What a kind of finding is called on screen."""
     text = kind.replace("-", " ")
-    return "Byte order mark" if kind == "bom" else text[:1].upper() + text[1:]
+    return TITLES.get(kind, text[:1].upper() + text[1:])
 
 
-def without_flags(remedy: str) -> str:
-    """A remedy without the command line's flags, which are of no use on a page; the page has controls for the same."""
-    text = re.sub(r"\s*\([^()]*--[^()]*\)", "", remedy)
-    return re.sub(r":\s*--\w.*?(?=\.\s|\.?$)", "", text)
+def on_screen(remedy: str) -> str:
+    """A remedy in the page's terms: where it names flags of the command line, the control that does the same."""
+    for flag, control in CONTROLS.items():
+        if flag in remedy:
+            return control
+    return re.sub(r"\s*\([^()]*--[^()]*\)", "", remedy)
 
 
 def _frame(findings: Sequence[Finding]) -> pd.DataFrame:

@@ -91,7 +91,7 @@ def human_columns(corpus: Corpus) -> list[tuple[str, dict[str, float], str]]:
 def criterion_title(criterion: Criterion) -> str:
     """What the scores of a criterion are called on screen; planted errors never pass for human judgement."""
     if not criterion.planted:
-        return f"Human: {criterion.name}"
+        return "Human score" if criterion.name.casefold() in ("human", "score") else f"Human: {criterion.name}"
     name = "" if criterion.name.casefold() == "planted" else f"{criterion.name}: "
     return (name + NOT_HUMAN)[:1].upper() + (name + NOT_HUMAN)[1:]
 

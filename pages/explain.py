@@ -125,7 +125,7 @@ def references_shown(work: Workspace, corpus: Corpus) -> int:
     if corpus.reference_count <= REFERENCES_SHOWN:
         return corpus.reference_count
     hidden = corpus.reference_count - REFERENCES_SHOWN
-    choice = {"few": f"First {REFERENCES_SHOWN} references", "all": f"All {corpus.reference_count} ({hidden} more)"}
+    choice = {"few": f"The {REFERENCES_SHOWN} that matter most", "all": f"All {corpus.reference_count} ({hidden} more)"}
     st.segmented_control("References", choice, format_func=choice.get, required=True, **work.bound("references", list(choice)))
     return corpus.reference_count if work.view["references"] == "all" else REFERENCES_SHOWN
 

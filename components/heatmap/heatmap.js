@@ -68,7 +68,7 @@ function drawPanel(panel, data) {
 }
 
 function drawText(panel) {
-  const text = make("div", "text");
+  const text = make("div", panel.coloured ? "text" : "text bare");
   text.dir = "auto";
   if (panel.lang) text.lang = panel.lang;
   if (!panel.runs.length) {

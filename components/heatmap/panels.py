@@ -117,6 +117,7 @@ class Panel:
             "note": self.note,
             "empty": self.empty if self.text == "" else "no text",
             "lang": self.language,
+            "coloured": self.values is not None,
             "runs": self._runs(scale),
         }
 
