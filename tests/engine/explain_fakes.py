@@ -18,13 +18,19 @@ def noise(segment: Segment) -> float:
 class FakeMetric(MeanMetric):
     """A metric made from a function of a segment; counts the segments that it scored."""
 
-    def __init__(self, score: Callable[[Segment], float] = noise, needs_source: bool = False, higher_is_better: bool = True):
+    def __init__(
+        self,
+        score: Callable[[Segment], float] = noise,
+        needs_source: bool = False,
+        higher_is_better: bool = True,
+        needs_reference: bool = True,
+    ) -> None:
         self.score = score
         self.calls: list[list[Segment]] = []
         self.spec = MetricSpec(
             id="fake",
             name="Fake",
-            needs_reference=True,
+            needs_reference=needs_reference,
             needs_source=needs_source,
             higher_is_better=higher_is_better,
             range=(0.0, 1.0),

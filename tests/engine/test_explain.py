@@ -15,6 +15,7 @@ from engine.explain.masking import free_mask, text_seed
 from engine.explain.options import EXPLAINERS, ExplainOptions
 from engine.explain.results import COLUMNS
 from engine.explain.words import split_words
+from engine.scoring.scorer import Scorer
 from engine.scoring.store import Store
 
 
@@ -34,6 +35,14 @@ def test_erasure_is_the_loss_without_the_word() -> None:
     expected = [found.score - noise(segment._replace(references=texts)) for texts in masked]
     np.testing.assert_allclose(found.side("reference:1").importances, expected)
     np.testing.assert_allclose(found.side("source").importances, [found.score - noise(segment._replace(source=""))])
+
+
+def test_a_reference_free_metric_is_explained_on_source_and_hypothesis() -> None:
+    metric = FakeMetric(needs_source=True, needs_reference=False)
+    segments = [Segment("eine quelle", ("r",), "a b"), Segment("eine quelle", (), "c"), Segment(None, ("r",), "a b")]
+    first, second, none = explain(segments, metric)
+    assert [item.side for item in first.sides] == [item.side for item in second.sides] == ["hypothesis", "source"]
+    assert none.undefined == "the segment has no source"
 
 
 def test_erasure_can_leave_the_separators_or_put_a_word() -> None:
@@ -58,6 +67,13 @@ def test_systems_that_share_a_reference_share_its_variants(explainer: str) -> No
         (alone,) = explain([segment], explainer=explainer)
         for item, other in zip(found.sides, alone.sides):
             np.testing.assert_allclose(item.importances, other.importances, atol=1e-12)
+
+
+@pytest.mark.parametrize("explainer", EXPLAINERS)
+def test_the_real_scorer_gives_the_same(explainer: str) -> None:
+    segments = [Segment("s", (words(9 + number % 2), "a b c"), f"{words(number)} end") for number in range(8)]
+    for found, plain in zip(explain(segments, scorer=Scorer(), explainer=explainer), explain(segments, explainer=explainer)):
+        np.testing.assert_allclose(found.importances, plain.importances, atol=1e-12)
 
 
 @pytest.mark.parametrize("explainer", EXPLAINERS)

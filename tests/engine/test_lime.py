@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sacrebleu
 from explain_fakes import FakeMetric, PlainScorer, words
 from lime.lime_text import LimeTextExplainer
 
@@ -11,6 +12,8 @@ from engine.explain.explain import explain_segments
 from engine.explain.masking import text_seed
 from engine.explain.options import ExplainOptions
 from engine.explain.words import split_words
+from engine.metrics.registry import make_metric
+from engine.scoring.scorer import Scorer
 
 TEXTS = [words(count) for count in (1, 2, 3, 5, 6, 7, 8, 20, 61, 99, 100, 130)] + [
     "the cat sat on the mat the cat",
@@ -72,6 +75,34 @@ def test_single_spaces_equal_the_original_wrapper() -> None:
     (found,) = explain_segments([segment], metric, ExplainOptions(explainer="lime"), PlainScorer())
     expected = library(text, lambda value: metric.score(segment._replace(hypothesis=value)), split=" ")
     np.testing.assert_allclose(found.sides[0].importances, expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_real_metrics_equal_the_library_with_sacrebleu(name: str) -> None:
+    judge = {"bleu": sacrebleu.BLEU(effective_order=True), "chrf": sacrebleu.CHRF(), "ter": sacrebleu.TER()}[name]
+    hypothesis, reference = "the cat is sitting on the red mat .", "a cat sat on the mat , which was red ."
+    segment = Segment(None, (reference,), hypothesis)
+    options = ExplainOptions(explainer="lime", samples=40)
+    (found,) = explain_segments([segment], make_metric(name, ("de", "en")), options, Scorer())
+    expected = library(hypothesis, lambda value: judge.sentence_score(value, [reference]).score, samples=40)
+    np.testing.assert_allclose(found.side("hypothesis").importances, expected, atol=1e-6, rtol=0)
+    expected = library(reference, lambda value: judge.sentence_score(hypothesis, [value]).score, samples=40)
+    np.testing.assert_allclose(found.side("reference:0").importances, expected, atol=1e-6, rtol=0)
+
+
+def test_bertscore_with_its_own_mask_word() -> None:
+    metric = make_metric("bertscore", ("de", "en"))
+    hypothesis = "the cat sat on the mat"
+    segment = Segment(None, ("a cat lay there",), hypothesis)
+    options = ExplainOptions(explainer="lime", samples=30, mask="model")
+    (found,) = explain_segments([segment], metric, options, Scorer())
+    assert found.mask == "[MASK]"
+
+    def score(value: str) -> float:
+        return metric.segment_scores(metric.statistics([segment._replace(hypothesis=value)]))[0]
+
+    expected = library(hypothesis, score, samples=30, mask="[MASK]")
+    np.testing.assert_allclose(found.side("hypothesis").importances, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("count", [1, 4, 20, 300])
