@@ -75,7 +75,7 @@ def _section(
     number = entries[0].segment
     limit = _limit(entry.explanation.importances for entry in entries)
     document = f" \u00b7 {corpus.documents[number]}" if corpus.documents is not None else ""
-    parts = [f"<section>\n<h2>Segment {number + 1}{escape(document)}</h2>\n"]
+    parts = [f"<section>\n<h2>Segment {number}{escape(document)}</h2>\n"]
     for entry in entries:
         place = list(corpus.systems).index(entry.system) if entry.system in corpus.systems else -1
         parts += _entry(entry, found, corpus, limit, place, marks)

@@ -117,7 +117,7 @@ def test_systems_of_a_segment_share_a_scale_and_others_do_not():
     _, parsed = page(entries)
     assert [word["class"] for word in parsed.values] == ["w p40", "w p20", "w p40"]
     shown = "".join(parsed.text)
-    assert shown.index("Segment 1") < shown.index("Segment 2")
+    assert shown.index("Segment 0") < shown.index("Segment 1")
     assert "\u22121.00" in shown and "+0.100" in shown
 
 
