@@ -133,13 +133,20 @@ class FeatureTable:
         self._lexicons = lexicons
         self._masks: dict[Feature, Callable[[], np.ndarray]] = {}
         self._lowered: np.ndarray | None = None
+        self._hidden: set[Feature] = set()  # the same as another feature: shown only when asked for by name
         for family in selection.all_families:
             getattr(self, f"_add_{family}")(family in selection.families)
-        wanted = {*selection.single}
+        known = [feature for feature in self._masks if feature.family in selection.families and feature not in self._hidden]
         self.features = tuple(
-            feature for feature in [*self._masks, *(item for item in selection.single if item not in self._masks)]
-            if feature in wanted or (feature.family in selection.families and self.mask(feature).any())
-        )  # fmt: skip
+            [feature for family in selection.all_families for feature in self._chosen(family, known, selection.single)]
+        )
+
+    def _chosen(self, family: str, known: Sequence[Feature], single: Sequence[Feature]) -> list[Feature]:
+        """The features of a family: those that occur where all are wanted, those that were named in any case."""
+        return [
+            *(feature for feature in known if feature.family == family and self.mask(feature).any()),
+            *(feature for feature in single if feature.family == family),
+        ]
 
     def mask(self, feature: Feature) -> np.ndarray:
         """Which tokens hold the feature, bool[n_tokens]."""
@@ -177,11 +184,18 @@ class FeatureTable:
             self.notes.append(f"the tagger {self.tagged.tagger.model} finds no entities")
 
     def _add_morph(self, whole: bool) -> None:
-        values = [_morph_values(name) for name in self.tagged.morph_names]
-        for value in sorted(set().union(*values)):
-            table = np.array([value in known for known in values])
-            self._masks[Feature("morph", value)] = lambda table=table: table[self.tagged.morph]
-        if whole and not any(values):
+        """Every value (`Tense=Past`), and every attribute with any value (`Tense`) where it has more than one."""
+        names = [_morph_values(name) for name in self.tagged.morph_names]
+        values = sorted(set().union(*names))
+        for attribute in sorted({value.partition("=")[0] for value in values}):
+            of = [value for value in values if value.startswith(f"{attribute}=")]
+            for name, wanted in [(attribute, frozenset(of)), *((value, frozenset((value,))) for value in of)]:
+                table = np.array([not wanted.isdisjoint(held) for held in names])
+                feature = Feature("morph", name)
+                self._masks[feature] = lambda table=table: table[self.tagged.morph]
+                if name == attribute and len(of) == 1:
+                    self._hidden.add(feature)
+        if whole and not values:
             self.notes.append(f"the tagger {self.tagged.tagger.model} gives no morphology")
 
     def _add_gender(self, whole: bool) -> None:
