@@ -11,7 +11,7 @@ import numpy as np
 from engine.corpus.types import Segment
 from engine.explain.methods import Plan, make_plan
 from engine.explain.options import ExplainOptions
-from engine.explain.words import Word, rebuild_many, split_words
+from engine.explain.words import Masker, Word, split_words
 from engine.metrics.base import MetricSpec
 from engine.progress import Progress, part
 
@@ -169,10 +169,11 @@ def _blocks(bundle: Bundle, separators: str) -> Iterator[tuple[list[Segment], np
     for side in bundle.sides:
         owners = [bundle.segments[place] for place in side.owners]
         weight = side.bytes
+        masked = Masker(side.text, side.words, bundle.mask, separators)
         step = max(1, min(MOST_VARIANTS // len(owners), MOST_BYTES // max(1, weight)))
         for start in range(0, side.plan.count, step):
             stop = min(start + step, side.plan.count)
-            texts = rebuild_many(side.text, side.words, side.plan.masks(start, stop), bundle.mask, separators)
+            texts = masked(side.plan.masks(start, stop))
             yield variants_of(side.name, texts, owners), side.scores[:, start:stop].T, weight * len(texts)
 
 

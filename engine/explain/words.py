@@ -60,35 +60,50 @@ def rebuild(text: str, words: Sequence[Word], keep: Sequence[bool] | np.ndarray,
 
 
 def rebuild_many(text: str, words: Sequence[Word], keep: np.ndarray, mask_word: str, separators: str = "drop") -> list[str]:
-    """Rebuild a text many times, each time with other words masked.
+    """Rebuild a text many times, each time with other words masked; see `Masker`."""
+    return Masker(text, words, mask_word, separators)(keep)
+
+
+class Masker:
+    """Rebuilds a text, again and again, with some of its words masked.
 
     Parameters
     ----------
     text, words : a text and its words.
-    keep : bool[n_variants, n_words]; False where a word is masked.
     mask_word : what stands for a masked word. Empty: the word is removed.
     separators : what a removed word does to the space around it. "drop": it takes the separator before it along, or
         the one after it where no word is left before it; "keep": both stay.
-
-    Returns
-    -------
-    n_variants texts. Separators stay as they were; a row without masked words gives the text byte for byte.
     """
-    if not words:
-        return [text] * len(keep)
-    bare = [word.text for word in words]
-    gaps = ["", *(text[left.end : right.start] for left, right in zip(words, words[1:]))]
-    removing = mask_word == "" and separators == "drop"
-    kept = _strings([gap + word for gap, word in zip(gaps, bare)])
-    masked = _strings([""] * len(words) if removing else [gap + mask_word for gap in gaps])
-    cells = np.where(keep, kept, masked)
-    if removing:
-        first = keep.argmax(axis=1)
-        rows = np.flatnonzero(keep.any(axis=1))
-        cells[rows, first[rows]] = _strings(bare)[first[rows]]
-    before, after = text[: words[0].start], text[words[-1].end :]
-    joined = map("".join, cells.tolist())
-    return [before + middle + after for middle in joined] if before or after else list(joined)
+
+    def __init__(self, text: str, words: Sequence[Word], mask_word: str, separators: str = "drop") -> None:
+        gaps = ["", *(text[left.end : right.start] for left, right in zip(words, words[1:]))]
+        self._removing = mask_word == "" and separators == "drop"
+        self._bare = _strings([word.text for word in words])
+        self._kept = _strings([gap + word.text for gap, word in zip(gaps, words)])
+        self._masked = _strings([""] * len(words) if self._removing else [gap + mask_word for gap in gaps])
+        self._before = text[: words[0].start] if words else text
+        self._after = text[words[-1].end :] if words else ""
+
+    def __call__(self, keep: np.ndarray) -> list[str]:
+        """Rebuild the text once per row of `keep`.
+
+        Parameters
+        ----------
+        keep : bool[n_variants, n_words]; False where a word is masked.
+
+        Returns
+        -------
+        n_variants texts. Separators stay as they were; a row without masked words gives the text byte for byte.
+        """
+        cells = np.where(keep, self._kept, self._masked)
+        if self._removing and len(self._bare):
+            first = keep.argmax(axis=1)
+            rows = np.flatnonzero(keep.any(axis=1))
+            cells[rows, first[rows]] = self._bare[first[rows]]
+        joined = map("".join, cells.tolist())
+        if self._before or self._after:
+            return [self._before + middle + self._after for middle in joined]
+        return list(joined)
 
 
 def _strings(texts: list[str]) -> np.ndarray:
