@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,16 +82,17 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
     for place, metric in enumerate(metrics):
         step = part(context.progress, place, place + 1, len(metrics))
         prefix = f"{metric.spec.id}: " if len(metrics) > 1 else ""
-        groups = _groups(context, context.corpus, metric, options, explain, step)
+        groups = _groups(context, _task(context, context.corpus, metric), options, explain, step)
         frames.append(_grid(context, groups, options, prefix))
     return pd.concat(frames, ignore_index=True), 0
 
 
 def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> pd.DataFrame:
     """The grid, and beside it the choice of p and w with what it is worth on held-out data."""
-    groups = _groups(context, context.corpus, metric, options, explain, part(context.progress, 0, 4, 10))
+    others = _calibration_tasks(context)
+    groups = _groups(context, _task(context, context.corpus, metric), options, explain, part(context.progress, 0, 4, 10))
+    on = _all_groups(context, others, options, explain, part(context.progress, 4, 8, 10))
     frame = _grid(context, groups, options)
-    on = _calibration_groups(context, options, explain, part(context.progress, 4, 8, 10))
     seed = context.arguments.seed
     found = calibrate(groups, options, on, seed, progress=part(context.progress, 8, 10, 10))
     _tell_calibration(context, found, options)
@@ -126,7 +128,7 @@ def _point(context: Context, options: BoostOptions, explain: ExplainOptions) -> 
     if text == CALIBRATED:
         if not arguments.calibrate_on:
             raise InputError(f"--apply {CALIBRATED} needs a corpus to calibrate on; say --calibrate-on CORPUS")
-        on = _calibration_groups(context, options, explain, part(context.progress, 0, 1, 2))
+        on = _all_groups(context, _calibration_tasks(context), options, explain, part(context.progress, 0, 1, 2))
         found = calibrate(on, BoostOptions(**{**vars(options), "resamples": 0}), on)
         _tell_calibration(context, found, options, held_out=False)
         return found.choice.p, found.choice.w
@@ -141,14 +143,31 @@ def _point(context: Context, options: BoostOptions, explain: ExplainOptions) -> 
     return setting.p, setting.w
 
 
-def _groups(
-    context: Context, corpus: Corpus, metric: Metric, options: BoostOptions, explain: ExplainOptions, progress: Progress
-) -> list[Group]:
-    """The corpus, explained, with the human scores that are asked for; one group per criterion."""
+class Task(NamedTuple):
+    """A corpus, the metric that is boosted on it, and the human scores that count, one group each."""
+
+    corpus: Corpus
+    metric: Metric
+    criteria: list[str]
+
+
+def _task(context: Context, corpus: Corpus, metric: Metric) -> Task:
     by_criterion = context.arguments.by == "criterion" and not context.arguments.human
     criteria = [item.name for item in corpus.criteria] if by_criterion else [_criterion(context, corpus)]
     if not criteria:
         raise InputError(_missing(corpus))
+    return Task(corpus, metric, criteria)
+
+
+def _calibration_tasks(context: Context) -> list[Task]:
+    """The corpora of `--calibrate-on`, read and checked before anything is explained."""
+    corpora = [context.other_corpus(name) for name in context.arguments.calibrate_on]
+    return [_task(context, corpus, context.metrics(_default(corpus), corpus)[0]) for corpus in corpora]
+
+
+def _groups(context: Context, task: Task, options: BoostOptions, explain: ExplainOptions, progress: Progress) -> list[Group]:
+    """The outputs of a corpus, explained, with the human scores that count."""
+    corpus, metric, criteria = task
     found = explain_corpus(corpus, metric, explain, context.scorer, progress=progress)
     reasons = Counter(entry.explanation.undefined for entry in found.entries if entry.explanation.undefined)
     for reason, count in reasons.items():
@@ -157,15 +176,11 @@ def _groups(
     return [human_group(corpus, rows, criterion) for criterion in criteria]
 
 
-def _calibration_groups(context: Context, options: BoostOptions, explain: ExplainOptions, progress: Progress) -> list[Group]:
-    """The groups of all corpora of `--calibrate-on`."""
-    names = context.arguments.calibrate_on
-    groups = []
-    for place, name in enumerate(names):
-        corpus = context.other_corpus(name)
-        [metric] = context.metrics(_default(corpus), corpus)
-        groups += _groups(context, corpus, metric, options, explain, part(progress, place, place + 1, len(names)))
-    return groups
+def _all_groups(
+    context: Context, tasks: Sequence[Task], options: BoostOptions, explain: ExplainOptions, progress: Progress
+) -> list[Group]:
+    steps = [part(progress, place, place + 1, len(tasks)) for place in range(len(tasks))]
+    return [group for task, step in zip(tasks, steps) for group in _groups(context, task, options, explain, step)]
 
 
 def _criterion(context: Context, corpus: Corpus) -> str:

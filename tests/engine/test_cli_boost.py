@@ -1,0 +1,189 @@
+"""`boost` on the command line: the grid's numbers, calibration, boosted scores, and what is said where something is undefined."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from engine.boost.boost import BoostOptions, calibrate
+from engine.boost.grid import REASONS
+from engine.boost.rows import explained_rows, human_group
+from engine.cli import main
+from engine.corpus.demo import load_demo
+from engine.explain.explain import explain_corpus
+from engine.explain.options import ExplainOptions
+from engine.metrics.registry import make_metric
+from engine.scoring.scorer import Scorer
+
+COLUMNS = ["p", "w", "group", "correlation", "original"]
+SMALL = ["--metric", "chrf", "--limit", "24", "--resamples", "199"]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store that the tests share, so that nothing is explained twice."""
+    return str(tmp_path_factory.mktemp("store") / "store.sqlite")
+
+
+@pytest.fixture(scope="module")
+def explained():
+    """The same part of the sample, explained by hand: scores, importances, planted scores."""
+    corpus = load_demo("mt").head(24)
+    found = explain_corpus(corpus, make_metric("chrf", corpus.languages), ExplainOptions(), Scorer())
+    rows = explained_rows(corpus, found)
+    return corpus, found, human_group(corpus, rows, "planted")
+
+
+def boosted_by_hand(found, p: float, w: float) -> np.ndarray:
+    """Score and power mean mixed as in the paper, with plain arithmetic."""
+    mixed = []
+    for entry in found.entries:
+        values = entry.explanation.importances
+        values = values + (abs(values.min()) if values.min() <= 0 else 0) + 1e-9
+        mixed.append(w * entry.explanation.score + (1 - w) * np.mean(values**p) ** (1 / p))
+    return np.array(mixed)
+
+
+def run(tmp_path: Path, store: str, *arguments: str) -> pd.DataFrame:
+    out = tmp_path / "out.csv"
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, *arguments, "--out", str(out)]) == 0
+    return pd.read_csv(out, float_precision="round_trip")
+
+
+@pytest.mark.parametrize(("level", "coefficient"), [("segment", "kendall"), ("segment", "spearman"), ("system", "pearson")])
+def test_cells_are_scipy_s_correlations(tmp_path, store, explained, level, coefficient) -> None:
+    frame = run(tmp_path, store, "--human", "planted", "--level", level, "--coefficient", coefficient)
+    assert list(frame.columns) == COLUMNS and len(frame) == 3600 and set(frame.group) == {"planted"}
+    corpus, found, group = explained
+    coefficient = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}[coefficient]
+
+    def expected(p: float, w: float) -> float:
+        scores, human = boosted_by_hand(found, p, w), group.human
+        if level == "system":
+            scores, human = (values.reshape(len(corpus), -1).mean(axis=0) for values in (scores, human))
+        return coefficient(np.round(scores, 9), human)[0]
+
+    for p, w in [(1.0, 0.0), (2.0, 0.4), (-0.3, 0.8), (12.5, 0.2)]:
+        cell = frame[np.isclose(frame.p, p) & np.isclose(frame.w, w)]
+        assert cell.correlation.item() == pytest.approx(expected(p, w), abs=1e-9)
+    assert frame.original.unique() == pytest.approx([expected(1.0, 1.0)], abs=1e-9)
+    assert (frame[frame.w == 1].correlation == frame.original[0]).all()
+
+
+def test_calibrate_adds_one_object_beside_the_rows(tmp_path, store, explained, capsys) -> None:
+    frame = run(tmp_path, store, "--calibrate", "--seed", "3")
+    printed = capsys.readouterr().out.strip().split("\n")
+    assert len(printed) == 1 and len(frame) == 3600
+    found = json.loads(printed[0])
+    assert list(found) == ["p", "w", "original", "boosted", "p_value"]
+    assert (tmp_path / "out.calibration.json").read_text(encoding="utf-8").strip() == printed[0]
+    expected = calibrate([explained[2]], BoostOptions(resamples=199), seed=3)
+    assert found == pytest.approx(expected.to_dict())
+
+
+def test_without_a_file_the_object_is_the_last_line(store, capsys) -> None:
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, "--calibrate"]) == 0
+    lines = capsys.readouterr().out.strip().split("\n")
+    assert json.loads(lines[-1])["w"] <= 1 and "correlation" in "".join(lines[:3])
+
+
+def test_values_from_another_corpus(tmp_path, store, explained, capsys) -> None:
+    run(tmp_path, store, "--human", "planted", "--calibrate-on", "demo:sum", "--regularisation", "softplus")
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    other = load_demo("sum")
+    there = explained_rows(other, explain_corpus(other, make_metric("chrf", other.languages), ExplainOptions(), Scorer()))
+    options = BoostOptions(regularisation="softplus", resamples=0)
+    expected = calibrate([explained[2]], options, [human_group(other, there, "planted")])
+    assert (found["p"], found["w"]) == (expected.choice.p, expected.choice.w)
+    assert found["boosted"] == pytest.approx(expected.boosted)
+    same = ["--calibrate-on", "demo:sum", "--human", "planted", "--regularisation", "softplus", "--apply", "calibrated"]
+    applied = run(tmp_path, store, *same)
+    assert applied.metric.str.contains(f"p={found['p']:g},w={found['w']:g}", regex=False).all()
+
+
+def test_apply_gives_boosted_scores(tmp_path, store, explained) -> None:
+    _, found, _ = explained
+    frame = run(tmp_path, store, "--apply", "p=2,w=0.4")
+    assert list(frame.columns) == ["segment", "system", "metric", "score", "original"]
+    places = [(entry.system, entry.segment) for entry in found.entries]
+    shown = frame.set_index(["system", "segment"]).loc[places]
+    assert shown.score.to_numpy() == pytest.approx(boosted_by_hand(found, 2.0, 0.4))
+    assert shown.original.to_numpy() == pytest.approx([entry.explanation.score for entry in found.entries])
+    systems = run(tmp_path, store, "--apply", "p=2,w=0.4", "--level", "system").set_index("system")
+    means = frame.groupby("system")[["score", "original"]].mean()
+    assert systems.loc[means.index, "score"].to_numpy() == pytest.approx(means.score)
+    assert systems.loc[means.index, "original"].to_numpy() == pytest.approx(means.original)
+    assert (systems.low <= systems.score).all() and (systems.score <= systems.high).all()
+
+
+def test_a_boosted_metric_is_a_metric_of_every_command(tmp_path, store) -> None:
+    applied = run(tmp_path, store, "--apply", "p=2,w=0.4")
+    out = tmp_path / "scores.csv"
+    name = "boosted:p=2,w=0.4,explainer=erasure,metric=chrf"
+    assert main(["score", "demo:mt", "--limit", "24", "--metric", name, "--segments", "--store", store, "--out", str(out)]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv(out, float_precision="round_trip"), applied.drop(columns="original"))
+    arguments = ["explain", "demo:mt", "--limit", "1", "--systems", "aurora", "--metric", name, "--store", store]
+    assert main([*arguments, "--out", str(out)]) == 0
+    assert set(pd.read_csv(out).metric) == {name}
+
+
+def test_groups(tmp_path, store) -> None:
+    parts = run(tmp_path, store, "--by", "part", "--parts", "2", "--calibrate")
+    assert parts.group.unique().tolist() == ["part 1", "part 2"]
+    out = tmp_path / "sum.csv"
+    arguments = ["boost", "demo:sum", "--metric", "chrf", "--by", "criterion", "--store", store, "--out", str(out)]
+    assert main(arguments) == 0
+    assert pd.read_csv(out).group.unique().tolist() == [item.name for item in load_demo("sum").criteria]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """A corpus whose scores are all equal, and one without scores."""
+    corpus = load_demo("mt").head(6)
+    rows = [(k, name, corpus.references[k][0], corpus.systems[name][k]) for name in corpus.systems for k in range(6)]
+    frame = pd.DataFrame(rows, columns=["segment", "system", "reference", "hypothesis"])
+    frame.to_csv(tmp_path / "bare.csv", index=False)
+    frame.assign(score=1.0).to_csv(tmp_path / "equal.csv", index=False)
+    return {name: str(tmp_path / f"{name}.csv") for name in ("bare", "equal")}
+
+
+def test_undefined_cells_say_why(files, tmp_path, capsys) -> None:
+    out = tmp_path / "grid.csv"
+    command = ["boost", files["equal"], "--metric", "chrf", "--calibrate", "--store", "none", "--out", str(out)]
+    assert main(command) == 0
+    frame = pd.read_csv(out)
+    assert frame.correlation.isna().all() and len(frame) == 3600
+    printed = capsys.readouterr()
+    assert f"3600 of 3600 cells undefined: {REASONS[2]}" in printed.err
+    assert json.loads(printed.out) == {"p": 1.0, "w": 1.0, "original": None, "boosted": None, "p_value": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["BARE"], "no human scores"),
+        (["demo:sum"], "planted coverage"),
+        (["demo:mt", "--human", "fluency"], "planted"),
+        (["demo:mt", "--apply", "p=1"], "p=X,w=X"),
+        (["demo:mt", "--apply", "p=1,w=2"], "largest value is 1"),
+        (["demo:mt", "--apply", "p=nan,w=0.2"], "p must be a number"),
+        (["demo:mt", "--apply", "p=1,w=0.2", "--calibrate"], "say one of them"),
+        (["demo:mt", "--apply", "calibrated"], "--calibrate-on CORPUS"),
+        (["demo:mt", "--calibrate-on", "absent.csv"], "absent.csv"),
+        (["demo:mt", "--calibrate-on", "BARE"], "no human scores"),
+        (["demo:mt", "--metric", "bleu", "--calibrate"], "one metric at a time"),
+        (["demo:mt", "--level", "document"], "choose one of segment, system"),
+        (["demo:mt", "--metric", "boosted:p=1"], "metric=NAME"),
+    ],
+)
+def test_faults_are_one_line(files, store, arguments, words, capsys) -> None:
+    named = [files["bare"] if word == "BARE" else word for word in arguments]
+    assert main(["boost", *named, *SMALL, "--store", store]) == 2
+    error = capsys.readouterr().err.strip()
+    assert words in error and "\n" not in error
