@@ -107,7 +107,7 @@ def _pick_criterion(work: Workspace, corpus: Corpus) -> Criterion | None:
     titles = {name: criterion_title(item) for name, item in known.items()}
     chosen = known.get(work.view["human"], known[names[0]])
     tie = work.bound("human", names)
-    st.selectbox("Compare with", names, format_func=titles.get, width=290, help=chosen.provenance, **tie)
+    st.selectbox("Compare with", names, format_func=titles.get, width=330, help=chosen.provenance, **tie)
     return chosen
 
 

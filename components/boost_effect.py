@@ -154,8 +154,8 @@ def show_use(study: Study, p: float, w: float) -> None:
     setting = Setting(p, w, options.regularisation, options.sides)
     spec = BoostedMetric(study.metric, study.asked.explain, setting, services.scorer()).spec
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        use = {"kwargs": {"metric": spec.id}, "on_click": study.work.set}
-        help = "Makes it the metric in the sidebar: for scores, for explanations, and to boost it once more"
+        use = {"on_click": study.work.go, "args": ("corpus",), "kwargs": {"metric": spec.id}}
+        help = "Makes it the metric in the sidebar, beginning with its scores on Corpus; it can be explained and boosted again"
         st.button("Use this boosted metric on all pages", icon=":material/bolt:", key="boost-use", help=help, **use)
         with st.popover("Name and signature", icon=":material/fingerprint:"):
             st.markdown("On the command line: `--metric`")

@@ -49,7 +49,8 @@ def explained(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainO
                 args=(key,),
             )
             note = "Runs in the background; other pages stay usable, and a cancelled run resumes."
-            st.caption(f"About {count(cost, 'text')} to score. {note}")
+            each = ", each by explaining it" if metric.spec.slow else ""
+            st.caption(f"About {count(cost, 'text')} to score{each}. {note}")
         return None
 
     def run(progress) -> Explanations:

@@ -67,7 +67,7 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
     scores = (
         f"scores \u201c{plain(criterion.name)}\u201d ({NOT_HUMAN})"
         if criterion.planted
-        else f"human \u201c{plain(criterion.name)}\u201d"
+        else f"human scores \u201c{plain(criterion.name)}\u201d"
     )
     correlation = f"{options.level}-level correlation ({COEFFICIENT_TITLES[options.coefficient]})"
     what = f"the {correlation} of {plain(spec.name)} with the {scores}"
@@ -110,14 +110,14 @@ def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
 
 
 def _significance(found: Calibration, tested: Outcome) -> str:
-    if found.boosted == found.original:
+    if found.boosted == found.original or not np.isfinite(found.boosted - found.original):
         return ""
     if tested.state == "running":
         return "Whether that is more than chance is being tested."
     if not tested.done:
         return ""
     if not np.isfinite(found.p_value):
-        return "It was not tested." if np.isfinite(found.boosted) else ""
+        return "It was not tested."
     value = "p < 0.001" if found.p_value < 0.001 else f"p = {number(found.p_value, 3)}"
     if found.boosted <= found.original:
         return f"({value}: no sign of a gain.)"

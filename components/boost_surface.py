@@ -32,15 +32,17 @@ def show_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
     """
     reach = float(work.view["reach"])
     inside = np.abs(surface.p) <= reach
-    frame = cell_frame(surface, collapsed, outputs)
+    frame = cell_frame(surface, collapsed, outputs)[np.repeat(inside, len(surface.w))]
+    known = frame["correlation"].notna()
     p = surface.p[inside]
     lane = pd.DataFrame({"p1": p, "high": LANE[0] + collapsed[inside] / max(1, outputs) * (LANE[1] - LANE[0])})
     data = {
-        "cells": frame[np.repeat(inside, len(surface.w))],
+        "cells": frame[known],
+        "missing": frame[~known],
         "border": outline(surface.improving[inside], p, surface.w),
         "lane": lane,
     }
-    layers = [_cells(surface, p), _border(), *_lane(), _original(surface, p)]
+    layers = [_missing(surface), _cells(surface, p), _border(), *_lane(), _original(surface, p)]
     if np.isfinite(surface.original):
         layers += named_points(_rows({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}), "p1", "w1")
     said = (
@@ -149,12 +151,16 @@ def _cells(surface: Surface, p: np.ndarray) -> Spec:
             "w1", title="w, weight of the original score", scale={"domain": [LANE[0], 1 + HALF_W], "nice": False}, axis=_w_axis()
         ),
         "y2": {"field": "w2"},
-        "color": {"condition": {"test": "isValid(datum.correlation)", **colour}, "value": UNDEFINED[is_dark()]},
+        "color": colour,
         "tooltip": cell_tips(surface.coefficient),
     }
-    return clickable(
-        layer("cells", "rect", encoding, cursor="pointer", strokeWidth=0, opacity=1, invalid=None), "cell", ["p", "w"]
-    )
+    return clickable(layer("cells", "rect", encoding, cursor="pointer", strokeWidth=0, opacity=1), "cell", ["p", "w"])
+
+
+def _missing(surface: Surface) -> Spec:
+    """The cells that are undefined, in grey; their tooltip says why."""
+    place = {"x": number_field("p1"), "x2": {"field": "p2"}, "y": number_field("w1"), "y2": {"field": "w2"}}
+    return layer("missing", "rect", {**place, "tooltip": cell_tips(surface.coefficient)}, color=UNDEFINED[is_dark()], opacity=1)
 
 
 def _border() -> Spec:
@@ -175,9 +181,9 @@ def _lane() -> list[Spec]:
 
 def _original(surface: Surface, p: np.ndarray) -> Spec:
     text = f"original metric: {number(surface.original, 3) if np.isfinite(surface.original) else surface.original_reason}"
-    rows = [{"p1": float(p.mean()), "w1": 1.0, "text": text}]
+    rows = [{"p1": float(p[0]), "w1": 1.0, "text": text}]
     place = {"x": number_field("p1"), "y": number_field("w1"), "text": text_field("text")}
-    return layer(rows, "text", place, color=ink(), fontSize=12)
+    return layer(rows, "text", place, align="left", dx=6, color=ink(), fontSize=12)
 
 
 def _rows(marks: dict[str, Cell]) -> list[Spec]:

@@ -47,7 +47,8 @@ def metric_title(name: str) -> str:
     """What a metric name is called on screen, its options included."""
     if name.startswith(BOOSTED):
         own, _, inner = name.removeprefix(BOOSTED).partition("metric=")
-        return f"{metric_title(inner)}, boosted ({own.rstrip(',').replace(',', ', ')})"
+        point = [pair.replace("=", " ") for pair in own.split(",") if pair.startswith(("p=", "w="))]
+        return f"{metric_title(inner)}, boosted ({', '.join(point)})"
     base, _, options = name.partition(":")
     title = METRIC_TITLES.get(base, base)
     return f"{title} ({options.replace(',', ', ')})" if options else title
