@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from components import services
@@ -51,7 +52,7 @@ def show_all_segments(work: Workspace, corpus: Corpus, metric: Metric, options: 
     title = f"{explainer_title(options.explainer)} on {metric.spec.name}, all segments"
     outcome = work.compute(asked, title, explain, long=True)
     if await_result(outcome, work, title):
-        _show_words(outcome.value, metric)
+        _show_words(work, outcome.value, metric)
         file = f"explain-{options.explainer}-{metric.spec.id.partition(':')[0]}"
         download_explanations(outcome.value, corpus, file, key="all")
 
@@ -68,16 +69,10 @@ def _expected(corpus: Corpus, metric: Metric, options: ExplainOptions, systems: 
     return f"{cost} Runs in the background; other pages stay usable, and a cancelled run resumes."
 
 
-def _show_words(found: Explanations, metric: Metric) -> None:
+def _show_words(work: Workspace, found: Explanations, metric: Metric) -> None:
     """Words by their mean importance in the outputs, per system."""
-    frame = found.to_frame()
-    outputs = frame[frame["side"] == "hypothesis"].dropna(subset=["importance"])
     undefined = sum(entry.explanation.undefined is not None for entry in found.entries)
-    words = (
-        outputs.assign(word=outputs["word"].str.casefold())
-        .groupby(["word", "system"], as_index=False)
-        .agg(occurrences=("importance", "size"), mean=("importance", "mean"), lowest=("importance", "min"))
-    )
+    words = work.latest("word table", id(found), lambda: word_table(found))
     repeated = words[words["occurrences"] > 1]
     words = (repeated if len(repeated) else words).sort_values("mean", ascending=metric.spec.higher_is_better)
     st.markdown("**Words of the outputs that cost the most on average** (in at least two places)")
@@ -98,3 +93,16 @@ def _show_words(found: Explanations, metric: Metric) -> None:
     )
     done = f"{count(len(found.entries), 'output')} explained"
     st.caption(done + (f"; {count(undefined, 'is', 'are')} undefined" if undefined else "") + ".")
+
+
+def word_table(found: Explanations) -> pd.DataFrame:
+    """Words of the outputs per system, whatever their case: word, system, occurrences, mean and lowest importance."""
+    parts = []
+    for frame in found.frames():
+        outputs = frame[frame["side"] == "hypothesis"].dropna(subset=["importance"])
+        keyed = outputs.assign(word=outputs["word"].str.casefold()).groupby(["word", "system"])["importance"]
+        parts.append(keyed.agg(["size", "sum", "min"]).reset_index())
+    joined = pd.concat(parts, ignore_index=True).groupby(["word", "system"], as_index=False)
+    words = joined.agg(occurrences=("size", "sum"), total=("sum", "sum"), lowest=("min", "min"))
+    words["mean"] = words["total"] / words["occurrences"]
+    return words[["word", "system", "occurrences", "mean", "lowest"]]

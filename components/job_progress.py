@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from components import services
 from components.numbers import duration
 from components.states import plain
 from components.workspace import Outcome, Workspace
@@ -68,6 +69,8 @@ def _tray(work: Workspace) -> None:
         st.caption(f"{ENDED_LOOKS[job.state]} {plain(job.title)} \u00b7 {duration(job.elapsed_s)}")
     if not running and not work.ended():
         st.caption("Nothing is running.")
+    if services.store().notice:
+        st.caption(f":orange[:material/database:] {plain(services.store().notice)}")
     for place, job in work.awaited:
         with place:
             _bar(job, "")

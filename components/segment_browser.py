@@ -29,11 +29,12 @@ def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores | 
     else:
         scores, reasons = found_scores.segments[spec.id], found_scores.reasons[spec.id]
     known = spec.signature if found_scores is not None else ""
-    rows = work.cached(("segment rows", corpus.hash, known), lambda: SegmentRows(corpus, scores, spec.higher_is_better))
+    made = ("segment rows", corpus.hash, known)
+    rows = work.latest("segment rows", made, lambda: SegmentRows(corpus, scores, spec.higher_is_better))
     paired = _controls(work, corpus, spec)
     wanted = Wanted(work.view["find"], work.view["only"], _bound(work.view["low"]), _bound(work.view["high"]), work.view["sort"])
     key = ("rows", corpus.hash, known, a, b, paired, wanted)
-    found = work.cached(key, lambda: rows.select_pairs(wanted, a, b) if paired else rows.select(wanted, a, b))
+    found = work.latest("rows", key, lambda: rows.select_pairs(wanted, a, b) if paired else rows.select(wanted, a, b))
     total = len(found) if paired else len(found[0])
     if not total:
         show_empty("No segment matches", "Change the search, the systems or the range of scores.")
@@ -128,7 +129,8 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
             work.go("explain", segment=int(segments[rows[0]]), **chosen)
 
     form = st.column_config.NumberColumn
-    config = {"segment": form("Segment", width=70), "score": form(f"{spec.name}", format=f"%.{places}f", width=80)}
+    config = {"document": "Document", "system": "System", "why no score": "Why no score"}
+    config |= {"segment": form("Segment", width=70), "score": form(f"{spec.name}", format=f"%.{places}f", width=80)}
     config |= {
         name: form(name, format=f"%+.{places}f" if name.startswith("A ") else f"%.{places}f", width=80)
         for name in frame

@@ -46,7 +46,7 @@ def _find(work: Workspace, corpus: Corpus) -> None:
     wanted = st.text_input("Text in source, references or outputs", key="find-segment", live=True).casefold().strip()
     if not wanted:
         return
-    found = [place for place in range(len(corpus)) if any(wanted in text.casefold() for text in _texts(corpus, place))]
+    found = work.latest("found segments", (corpus.hash, wanted), lambda: _holding(corpus, wanted))
     st.caption(
         f"{count(len(found), 'segment')} found" + (f"; the first {FOUND_SHOWN} are shown" if len(found) > FOUND_SHOWN else "")
     )
@@ -54,6 +54,11 @@ def _find(work: Workspace, corpus: Corpus) -> None:
         text = next(text for text in _texts(corpus, place) if wanted in text.casefold())
         label = f"{place}: {text[:70]}" + ("\u2026" if len(text) > 70 else "")
         st.button(plain(label), key=f"found-{place}", type="tertiary", on_click=work.set, kwargs={"segment": place})
+
+
+def _holding(corpus: Corpus, wanted: str) -> list[int]:
+    """The segments that hold a text, whatever its case."""
+    return [place for place in range(len(corpus)) if any(wanted in text.casefold() for text in _texts(corpus, place))]
 
 
 def _texts(corpus: Corpus, place: int) -> list[str]:

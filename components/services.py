@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import streamlit as st
 
 from engine.boost.metric import make_metric
@@ -19,8 +17,8 @@ DEMO_TITLES = {"mt": "Sample: translation", "sum": "Sample: summaries"}
 
 @st.cache_resource(show_spinner=False)
 def store() -> Store:
-    """The store of this computer; `PLUMBLINE_STORE=none` keeps everything in memory."""
-    return Store(":memory:" if os.environ.get("PLUMBLINE_STORE") == "none" else default_path())
+    """The store of this computer."""
+    return Store(default_path())
 
 
 @st.cache_resource(show_spinner=False)

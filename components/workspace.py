@@ -62,7 +62,7 @@ class Workspace:
     uploads: dict[str, Upload] = field(default_factory=dict)
     long_runs: JobTray = field(default_factory=JobTray)
     page_jobs: JobTray = field(default_factory=lambda: JobTray(PAGE_SLOTS))
-    drafts: dict[str, Any] = field(default_factory=dict)
+    drafts: dict[Hashable, Any] = field(default_factory=dict)
     awaited: list[tuple[DeltaGenerator, Job]] = field(default_factory=list)
     destination: str = ""
     entered: bool = False
@@ -169,6 +169,8 @@ class Workspace:
         slug = re.sub(r"[^\w.-]+", "-", corpus.name).strip("-.")[:40] or "corpus"
         name = f"upload:{slug}.{corpus.hash[:8]}"
         self.uploads[name] = Upload(corpus, findings)
+        if self.view["corpus"] == name:  # a link asked for it
+            return name
         self.set(corpus=name, a="", b="", segment=0, page=1, find="", only=(), low="", high="")
         if not corpus.reference_count and not self.view["metric"].startswith(REFERENCE_FREE):
             self.set(metric=REFERENCE_FREE)
@@ -245,6 +247,13 @@ class Workspace:
         if key not in self._results:
             self._keep(key, function())
         return self._results[key]
+
+    def latest(self, name: str, key: Hashable, function: Callable[[], Any]) -> Any:
+        """The result of something quick whose value is large: only the newest one under `name` is kept."""
+        kept = self.drafts.get(("latest", name))
+        if kept is None or kept[0] != key:
+            kept = self.drafts[("latest", name)] = (key, function())
+        return kept[1]
 
     def running(self) -> list[Job]:
         """Jobs that have not ended, the oldest first."""

@@ -6,6 +6,7 @@ from components import services
 from components.all_segments import show_all_segments
 from components.downloads import download_explanations
 from components.explain_controls import explain_options, pick_explainer
+from components.explanation_notes import show_notes
 from components.explanation_panels import (
     REFERENCES_SHOWN,
     Side,
@@ -19,7 +20,7 @@ from components.job_progress import await_result
 from components.picked_word import show_picked
 from components.quality_table import show_quality
 from components.segment_picker import pick_segment
-from components.states import corpus_or_notice, show_empty
+from components.states import corpus_or_notice, plain, show_empty
 from components.token_diff import difference_rows
 from components.what_if import show_what_if
 from components.workspace import Outcome, Workspace, under_entry, workspace
@@ -85,8 +86,7 @@ def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainO
         scale = importance_scale(sides, metric.spec, options.explainer)
         result = show_heatmap(rows, scale, file, key="heatmap")
         show_picked(work, result, rows, scale, f"{corpus.hash} {segment} {view}")
-    for note in dict.fromkeys(note for side in sides for note in side.explanation.notes):
-        st.caption(f":material/info: {note}")
+    show_notes(work, metric, sides)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         download_explanations(found, corpus, file, key="segment")
         st.caption(f"Signature: `{metric.spec.signature}`", width="content")
@@ -113,7 +113,7 @@ def draw_explainers(work: Workspace, corpus: Corpus, metric: Metric, segment: in
 
 def pick_system(work: Workspace, sides: list[Side]) -> Side:
     """A or B, where a view shows one system."""
-    names = {side.tone: f"{side.tone.upper()} \u00b7 {side.system}" for side in sides}
+    names = {side.tone: f"{side.tone.upper()} \u00b7 {plain(side.system)}" for side in sides}
     st.segmented_control(
         "System", names, format_func=names.get, required=True, label_visibility="collapsed", **work.bound("whose", list(names))
     )
