@@ -44,6 +44,15 @@ def show_missing() -> None:
         )
 
 
+def show_unjudged(reason: str) -> None:
+    """Why p and w cannot be chosen and judged."""
+    with st.container(border=True, key="boost-answer"):
+        st.markdown("#### :gray[:material/help:] Whether boosting helps here cannot be said")
+        st.markdown(
+            f"{plain(reason[:1].upper() + reason[1:])}. Another corpus is chosen under the options of boosting, *Calibrate on*."
+        )
+
+
 def verdict(found: Calibration) -> str:
     """Does boosting help here?"""
     difference = found.boosted - found.original

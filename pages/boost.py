@@ -7,7 +7,7 @@ from components.boost_controls import pick, pick_group
 from components.boost_effect import looked_at, pick_cell, show_cell, show_scatter, show_systems, show_use
 from components.boost_lines import show_aggregates, show_lines
 from components.boost_runs import Study, explained, other_study, surface_of
-from components.boost_sentence import show_answer, show_missing
+from components.boost_sentence import show_answer, show_missing, show_unjudged
 from components.boost_solid import show_solid
 from components.boost_surface import show_map, show_notes
 from components.downloads import download_csv
@@ -61,11 +61,12 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
         found = tested.value or quick.value
         with answer:
             show_answer(study, other, found, tested)
-    else:
+    elif quick.state == "failed":
         with answer:
-            await_result(quick, work, "Choosing p and w")
-        if quick.state == "running":
-            return
+            show_unjudged(quick.error)
+    else:
+        await_result(quick, work, "Choosing p and w")
+        return
     chosen = (found.choice.p, found.choice.w) if found else PLAIN
     chart, group = draw_chart_choice(study)
     outcome = study.grid(group)

@@ -1,0 +1,215 @@
+"""The Boost page."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_helpers import Open, said, settle
+from streamlit.testing.v1 import AppTest
+
+from components.boost_surface import outline
+from components.workspace import STATE_KEY
+from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
+from engine.boost.effect import system_frame
+from engine.boost.grid import average
+from engine.boost.rows import Group, Rows, explained_rows, human_group
+from engine.corpus.demo import load_demo
+from engine.corpus.types import Corpus, Criterion
+from engine.explain.explain import explain_corpus
+from engine.explain.options import ExplainOptions
+from engine.metrics.registry import make_metric
+from engine.scoring.scorer import Scorer
+
+
+def explained(corpus: Corpus) -> Rows:
+    metric = make_metric("chrf", corpus.languages)
+    return explained_rows(corpus, explain_corpus(corpus, metric, ExplainOptions(), Scorer()))
+
+
+@pytest.fixture(scope="module")
+def planted() -> Group:
+    corpus = load_demo("mt")
+    return human_group(corpus, explained(corpus), "planted")
+
+
+def settled(app: AppTest) -> AppTest:
+    """Wait for the test of the gain, too, which runs while the page is there already."""
+    for _ in range(40):
+        settle(app)
+        if "is being tested" not in said(app):
+            return app
+        app.run()
+    raise AssertionError("the test of the gain did not end")
+
+
+def cells(app: AppTest) -> pd.DataFrame:
+    """The cells of the heat map or the lines, as the browser gets them."""
+    for element in app.get("vega_lite_chart") or app.get("arrow_vega_lite_chart"):
+        for dataset in element.proto.datasets:
+            if dataset.name == "cells":
+                import pyarrow
+
+                return pyarrow.ipc.open_stream(dataset.data.data).read_pandas()
+    raise AssertionError("no chart with cells")
+
+
+def uploaded(app: AppTest, corpus: Corpus) -> AppTest:
+    """Choose a corpus that the user has uploaded."""
+    app.session_state[STATE_KEY].add_upload(corpus, ())
+    return settled(app.run())
+
+
+def shown(value: float, places: int = 3) -> str:
+    return f"{value:.{places}f}".replace("-", "\u2212")
+
+
+def test_the_sentence_says_what_held_out_data_say(open_app: Open, planted: Group) -> None:
+    app = settled(open_app("boost"))
+    found = calibrate([planted], BoostOptions())
+    text = said(app)
+    assert "Boosting helps here" in text
+    assert f"rises from **{shown(found.original)}** to **{shown(found.boosted)}**" in text
+    assert f"p = {shown(found.p_value)}, one-sided" in text
+    assert f"**p = {shown(found.choice.p, 1)}, w = {found.choice.w:.1f}**" in text
+    assert "planted errors, not human judgement" in text and "human scores" not in text
+    assert "Erasure has no random part" in text
+
+
+def test_the_heat_map_holds_the_engine_s_grid(open_app: Open, planted: Group) -> None:
+    app = settled(open_app("boost", coefficient="spearman", regularisation="softplus"))
+    surface = boost([planted], BoostOptions(coefficient="spearman", regularisation="softplus")).surfaces[0]
+    frame = cells(app)
+    assert len(frame) == surface.correlation.size
+    assert frame["correlation"].to_numpy() == pytest.approx(surface.correlation.ravel())
+    app.button_group(key="view-reach").set_value("3").run()
+    assert cells(app)["p"].abs().max() == 3.0
+
+
+def test_parts_and_their_mean(open_app: Open, planted: Group) -> None:
+    app = settled(open_app("boost", group="mean"))
+    parts = [group for (group,) in cut_groups([planted], 8)]
+    surfaces = boost(parts, BoostOptions()).surfaces
+    assert cells(app)["correlation"].to_numpy() == pytest.approx(average(surfaces, "").correlation.ravel())
+    app.selectbox(key="view-group").set_value("2").run()
+    assert cells(settled(app))["correlation"].to_numpy() == pytest.approx(surfaces[1].correlation.ravel())
+
+
+def test_one_setting_is_read_from_the_address_and_changed_there(open_app: Open, planted: Group) -> None:
+    app = settled(open_app("boost", p="-2.04", w="0.2"))
+    value, _ = boost([planted], BoostOptions()).surfaces[0].cell(-2.0, 0.2)
+    assert f"at p = \u22122.0, w = 0.2: **{shown(value, 4)}**" in said(app)
+    fallen = int(planted.rows.means("paper").collapsed(-2.0).sum())
+    assert f"{fallen} of 336 outputs collapse there" in said(app)
+    app.number_input(key="boost-p").set_value(4.0).run()
+    assert app.query_params["p"] == "4" and app.query_params["w"] == "0.2"
+    table = app.dataframe[0].value
+    expected = system_frame(planted.rows, 4.0, 0.2, group=planted)
+    for column, name in {"chrF": "score", "Boosted": "boosted", "Rank": "rank", "Boosted rank": "boosted_rank"}.items():
+        assert table[column].to_numpy() == pytest.approx(expected[name].to_numpy())
+    app.button(key="boost-reset").click().run()
+    assert "p" not in app.query_params
+
+
+@pytest.mark.parametrize("chart", ["solid", "lines", "aggregates"])
+def test_the_other_charts(open_app: Open, chart: str) -> None:
+    app = settled(open_app("boost", chart=chart))
+    if chart == "solid":
+        figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+        assert [trace["type"] for trace in figure["data"]] == ["surface", "surface", "scatter3d"]
+    if chart == "lines":
+        assert set(cells(app)["w"]) == {0.0, 0.2, 0.4, 0.6, 0.8}
+
+
+def test_values_from_another_corpus(open_app: Open, planted: Group) -> None:
+    app = settled(open_app("boost", on="demo:sum", regularisation="softplus"))
+    other = load_demo("sum")
+    on = [human_group(other, explained(other), "planted")]
+    found = calibrate([planted], BoostOptions(regularisation="softplus", resamples=0), on)
+    text = said(app)
+    assert "With p and w chosen on Sample" in text
+    assert f"**p = {shown(found.choice.p, 1)}, w = {found.choice.w:.1f}**" in text
+    assert f"to **{shown(found.boosted)}**" in text
+
+
+def test_criteria_are_told_apart(open_app: Open) -> None:
+    app = settled(open_app("boost", corpus="demo:sum", human="planted coverage", level="system"))
+    assert "planted coverage\u201d (planted errors, not human judgement)" in said(app)
+    assert "Only 3 systems" in said(app)
+    assert len(set(app.selectbox(key="view-human").options)) == 4
+
+
+def small(scores: str) -> Corpus:
+    """A part of the sample with real-looking scores (`some`), with equal ones (`equal`) or without (`none`)."""
+    demo = load_demo("mt").head(12)
+    documents = tuple(f"d{place // 3}" for place in range(12))
+    human = demo.human.assign(criterion="adequacy")
+    if scores == "equal":
+        human["score"] = 1.0
+    kept = {} if scores == "none" else {"human": human, "criteria": (Criterion("adequacy", "made for the test"),)}
+    return Corpus(f"small {scores}", demo.systems, demo.references, demo.sources, documents, demo.languages, **kept)
+
+
+def test_without_human_scores_the_aggregates_are_there(open_app: Open) -> None:
+    app = uploaded(open_app("boost"), small("none"))
+    assert "the corpus has no human scores" in said(app)
+    assert list(app.dataframe[0].value["System"]) == ["aurora", "beacon", "cobalt"]
+    assert not any(box.key == "view-coefficient" for box in app.selectbox)
+
+
+def test_what_is_undefined_says_why(open_app: Open) -> None:
+    app = uploaded(open_app("boost"), small("equal"))
+    text = said(app)
+    assert "Whether boosting helps here cannot be said" in text
+    assert "all human scores are equal" in text
+    assert "3,600 of 3,600 cells are undefined" in text
+    assert "nan" not in text.casefold().split()
+
+
+def test_a_single_document_cannot_be_cut(open_app: Open) -> None:
+    corpus = small("some")
+    whole = Corpus(
+        "one document", corpus.systems, corpus.references, None, ("d",) * 12, corpus.languages, corpus.human, corpus.criteria
+    )
+    text = said(uploaded(open_app("boost"), whole))
+    assert "single document" in text and "Calibrate on" in text
+    assert "against" in text and "without boosting" in text  # the surface is there nevertheless
+
+
+def test_several_seeds_on_request(open_app: Open) -> None:
+    app = uploaded(open_app("boost", explainer="lime", options="samples=12"), small("some"))
+    assert "is not measured yet" in said(app)
+    app.button(key="boost-seeds").click().run()
+    assert "Over 3 seeds the gain is" in said(settled(app))
+    assert "Pearson, mean over 36 outputs" in said(app)
+
+
+def test_a_boosted_metric_becomes_the_metric_of_all_pages(open_app: Open) -> None:
+    app = uploaded(open_app("boost", p="2", w="0.4"), small("some"))
+    app.button(key="boost-use").click().run()
+    settle(app)
+    assert app.query_params["metric"] == "boosted:p=2,w=0.4,explainer=erasure,metric=chrf"
+    assert app.sidebar.selectbox(key="view-metric").value == app.query_params["metric"]
+    assert "chrF, boosted (p 2, w 0.4) \u2191" in app.dataframe[0].value.columns
+
+
+def test_long_runs_wait_for_a_button(open_app: Open) -> None:
+    app = open_app("boost", explainer="lime", options="samples=3000", corpus="demo:mt")
+    button = next(item for item in app.button if item.key.startswith("start-boost"))
+    assert button.label == "Explain 336 outputs"
+    assert not len(app.get("progress"))
+
+
+def test_the_outline_goes_round_every_wanted_cell() -> None:
+    p, w = np.arange(-3, 4) / 10, np.arange(6) / 5
+    wanted = np.zeros((7, 6), bool)
+    wanted[2:5, 1:3] = True
+    wanted[6, 5] = True
+    lines = outline(wanted, p, w)
+    upright = lines[lines.p1 == lines.p2]
+    assert (upright.w2 - upright.w1).sum() == pytest.approx(2 * 2 * 0.2 + 2 * 0.2)
+    level = lines[lines.w1 == lines.w2]
+    assert (level.p2 - level.p1).sum() == pytest.approx(2 * 0.3 + 2 * 0.1)
+    assert outline(np.zeros((7, 6), bool), p, w).empty
