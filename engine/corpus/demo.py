@@ -111,4 +111,6 @@ def _planted_scores(facts: Mapping[str, Any], count: int, spans: list[ErrorSpan]
 def _criterion(item: Mapping[str, Any], weights: Mapping[str, int]) -> Criterion:
     kinds = f" of kind {', '.join(item['kinds'])}" if "kinds" in item else ""
     rule = ", ".join(f"{severity} {weight}" for severity, weight in weights.items())
-    return Criterion(item["name"], f"{NOT_HUMAN}: minus the sum of the weights ({rule}) of the marked errors{kinds}", planted=True)
+    return Criterion(
+        item["name"], f"{NOT_HUMAN}: minus the sum of the weights ({rule}) of the marked errors{kinds}", planted=True
+    )

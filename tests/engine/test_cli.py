@@ -72,7 +72,8 @@ def test_explain_rows(parts: dict[str, Path], tmp_path: Path) -> None:
     arguments = ["explain", *flags(parts), "--metric", "chrf", "--explainer", "erasure", "--systems", "A", "--limit", "2"]
     assert main([*arguments, "--out", str(out)]) == 0
     frame = pd.read_csv(out)
-    assert list(frame.columns) == "segment system metric explainer side position word importance score".split()
+    columns = ["segment", "system", "metric", "explainer", "side", "position", "word", "importance", "score"]
+    assert list(frame.columns) == columns
     second = frame.query("segment == 1 and side == 'hypothesis'")
     assert second.word.tolist() == ["It", "is", "raining."]
     without = sacrebleu.sentence_chrf("It raining.", ["It is not raining."]).score
@@ -121,7 +122,8 @@ def test_the_sample_is_read_by_every_command(capsys: pytest.CaptureFixture[str])
 
 
 def test_interrupt_ends_with_130(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "engine", "explain", "demo:mt", "--explainer", "lime", "--metric", "bertscore", "--store", "none"]
+    arguments = ["explain", "demo:mt", "--explainer", "lime", "--metric", "bertscore", "--store", "none"]
+    command = [sys.executable, "-m", "engine", *arguments]
     run = subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(8)
     run.send_signal(signal.SIGINT)

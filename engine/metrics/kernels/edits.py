@@ -266,9 +266,7 @@ def _best_shift(words, reference, low, high, forward, backward, scratch, moved, 
                     if limit < bound:
                         continue
                     first, last = _move(words, start, length, target, moved)
-                    shifted = _distance_through(
-                        moved, first, last, reference, low, high, forward, backward, scratch, limit
-                    )
+                    shifted = _distance_through(moved, first, last, reference, low, high, forward, backward, scratch, limit)
                     if shifted <= limit:
                         gain, best_start, best_length, best_target = distance - shifted, start, length, target
                 if checked >= _MOST_CANDIDATES:
@@ -324,9 +322,7 @@ def _distance_through(moved, first, last, reference, low, high, forward, backwar
     for row in range(first + 1, last + 1):
         word, out = moved[row - 1 - first], scratch[row % 2]
         out_low, out_high = max(low[row], row + left), min(high[row], row + right + 1)
-        least = _next_row(
-            word, reference, above, above_high - above_low, out_low - above_low, out, out_low, out_high - out_low
-        )
+        least = _next_row(word, reference, above, above_high - above_low, out_low - above_low, out, out_low, out_high - out_low)
         if least > limit:
             return _FAR
         above, above_low, above_high = out, out_low, out_high
