@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import streamlit as st
 
 from components.downloads import download_csv
 from components.numbers import count, score_places
-from components.score_table import NOT_HUMAN, criterion_title
+from components.score_table import criterion_title
 from components.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
 from components.states import show_empty
 from components.workspace import Workspace
@@ -119,8 +120,6 @@ def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None
 
 
 def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segments: np.ndarray, spec: MetricSpec) -> None:
-    places = score_places(spec.range)
-
     def open_row() -> None:
         selection = work.read("segments", {}).get("selection", {})
         rows = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
@@ -128,33 +127,40 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
             chosen = {} if systems is None else _beside(work, names[systems[rows[0]]])
             work.go("explain", segment=int(segments[rows[0]]), **chosen)
 
-    form = st.column_config.NumberColumn
-    config = {"document": "Document", "system": "System", "why no score": "Why no score"}
-    config |= {"segment": form("Segment", width=70), "score": form(f"{spec.name}", format=f"%.{places}f", width=80)}
-    config |= {
-        name: form(name, format=f"%+.{places}f" if name.startswith("A ") else f"%.{places}f", width=80)
-        for name in frame
-        if name in ("score A", "score B", "A \u2212 B")
-    }
-    config |= {
-        name: form(name, format="%.2f") for name in frame if NOT_HUMAN.casefold() in name.casefold() or name.startswith("Human: ")
-    }
-    config |= {
-        name: st.column_config.TextColumn(name.capitalize(), width="large")
-        for name in frame
-        if name.startswith(("hypothesis", "reference", "source"))
-    }
     st.dataframe(
         frame,
         hide_index=True,
         height=460,
-        column_config=config,
+        column_config=_columns(frame, spec),
         placeholder="\u2013",
         key="segments",
         on_select=open_row,
         selection_mode=["single-row", "single-cell"],
         alt="Segments with scores and texts; choose a row to explain it",
     )
+
+
+def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
+    """How each column of the table is titled and written."""
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    plain, signed = (f"%{sign}.{score_places(spec.range)}f" for sign in ("", "+"))
+    fixed = {
+        "segment": number("Segment", width=70),
+        "document": text("Document"),
+        "system": text("System"),
+        "why no score": text("Why no score"),
+        "score": number(spec.name, format=plain, width=80),
+        "score A": number(f"{spec.name} A", format=plain, width=80),
+        "score B": number(f"{spec.name} B", format=plain, width=80),
+        "A \u2212 B": number(format=signed, width=80),
+    }
+    config = {name: column for name, column in fixed.items() if name in frame}
+    for name in frame.columns.difference(list(fixed)):
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            config[name] = number(format="%.2f")
+        else:
+            config[name] = text(name[:1].upper() + name[1:], width="large")
+    return config
 
 
 def _beside(work: Workspace, system: str) -> dict[str, str]:
