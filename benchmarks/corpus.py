@@ -25,12 +25,12 @@ def main() -> None:
         sizes = write_files(Path(folder), segments)
         base = measure(folder, "nothing")
         print(f"{segments:,} segments, 2 systems, source, reference and one human score; an idle process has {base[1]:.0f} MiB")
-        print(f"{'format':8}{'MB':>8}{'seconds':>10}{'CPU s':>8}{'MiB peak':>10}{'peak / file':>13}{'hash s':>8}")
+        print(f"{'format':8}{'MB':>8}{'seconds':>10}{'CPU s':>8}{'x bare':>8}{'MiB peak':>10}{'peak / file':>13}{'hash s':>8}")
         for kind in FORMATS:
-            seconds, peak, hashing, cpu = measure(folder, kind)
+            seconds, peak, hashing, cpu, bare = measure(folder, kind)
             size = sizes[kind] / 1e6
             ratio = (peak - base[1]) / (sizes[kind] / 2**20)
-            print(f"{kind:8}{size:8.1f}{seconds:10.2f}{cpu:8.2f}{peak:10.0f}{ratio:13.1f}{hashing:8.2f}")
+            print(f"{kind:8}{size:8.1f}{seconds:10.2f}{cpu:8.2f}{cpu / bare:8.1f}{peak:10.0f}{ratio:13.1f}{hashing:8.2f}")
 
 
 def write_files(folder: Path, segments: int) -> dict[str, int]:
@@ -61,13 +61,12 @@ def write_files(folder: Path, segments: int) -> dict[str, int]:
                     "jsonl": (folder / "long.jsonl").stat().st_size}  # fmt: skip
 
 
-def measure(folder: str, kind: str) -> tuple[float, float, float, float]:
-    """Seconds of reading, peak memory in MiB, seconds of hashing and processor seconds of reading, of a fresh process."""
+def measure(folder: str, kind: str) -> tuple[float, ...]:
+    """Of a fresh process: seconds of reading, MiB at most, seconds of hashing, CPU seconds of reading and of bare parsing."""
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks.corpus", "--read", folder, kind], capture_output=True, text=True, check=True
     )
-    seconds, peak, hashing, cpu = map(float, run.stdout.split())
-    return seconds, peak, hashing, cpu
+    return tuple(map(float, run.stdout.split()))
 
 
 def read(folder: Path, kind: str) -> None:
@@ -90,7 +89,21 @@ def read(folder: Path, kind: str) -> None:
         assert len(corpus.systems) == 2
         assert corpus.hash
     hashing = time.perf_counter() - start
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, hashing, cpu)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(seconds, peak, hashing, cpu, bare_parsing(folder, kind))
+
+
+def bare_parsing(folder: Path, kind: str) -> float:
+    """Processor seconds of the least that any reader does: decode, and split or parse each line."""
+    files = {"text": ["src", "ref", "a", "b"], "tsv": ["long.tsv"], "wide": ["wide.tsv"], "jsonl": ["long.jsonl"]}.get(kind, [])
+    start = time.process_time()
+    for name in files:
+        lines = (folder / (name if "." in name else f"{name}.txt")).read_bytes().decode().split("\n")
+        if kind == "jsonl":
+            _ = [json.loads(line) for line in lines if line]
+        elif kind != "text":
+            _ = [line.split("\t") for line in lines]
+    return time.process_time() - start
 
 
 if __name__ == "__main__":

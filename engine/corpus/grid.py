@@ -43,6 +43,8 @@ class Grid:
 
 def shown(cell: Any) -> str:
     """A cell as text; "" where it is missing."""
+    if type(cell) is str:
+        return cell
     if cell is None:
         return ""
     if isinstance(cell, list):

@@ -12,6 +12,7 @@ from engine.corpus.json_text import read_records
 from engine.corpus.languages import NAMES
 from engine.corpus.names import role_of, score_like
 
+_NESTED = frozenset({dict, list})
 _MERGED = ("source", "hypothesis", "system", "segment")
 
 
@@ -46,7 +47,7 @@ class _Flattener:
 
     def rows(self, record: Mapping[str, Any]) -> list[dict[str, Any]]:
         """One row, or one per system where the record holds outputs of several."""
-        if not any(type(value) in (dict, list) for value in record.values()):
+        if _NESTED.isdisjoint(map(type, record.values())):
             return [dict(record)]
         base: dict[str, Any] = {}
         outputs: list[dict[str, Any]] = []

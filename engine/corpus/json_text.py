@@ -95,6 +95,10 @@ class _Reader:
 
     def decode(self, text: str, line: int) -> Any:
         self.line = line
+        if text[:1] in ("{", "["):
+            value, end = self.decoder.raw_decode(text)
+            if end == len(text):
+                return self._clean(value, text)
         return self._clean(self.decoder.decode(text), text)
 
     def decode_at(self, text: str, position: int, line: int) -> tuple[Any, int]:

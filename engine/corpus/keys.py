@@ -24,6 +24,11 @@ def pair_of(cell: Any) -> Languages:
     return (code(source) or source or None, code(target) or target or None)
 
 
+def agrees(pair: Languages, wanted: Languages) -> bool:
+    """Whether a language pair has the languages that are asked for; None asks for nothing."""
+    return all(asked is None or found == (code(asked) or asked) for found, asked in zip(pair, wanted))
+
+
 def segment_keys(
     grid: Grid, columns: Columns, owners: np.ndarray, outputs: Texts | None, references: Sequence[Texts], findings: Findings
 ) -> tuple[list[Hashable], list[str] | None]:

@@ -10,6 +10,7 @@ from engine.corpus.decode import decode, split_lines
 from engine.corpus.draft import Draft
 from engine.corpus.files import Blob
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
+from engine.corpus.keys import agrees, pair_of
 from engine.corpus.plain import combine, read_lines
 from engine.corpus.scores import attach, read_score_lines
 from engine.corpus.types import Criterion, Languages
@@ -36,21 +37,17 @@ def read_folder(blobs: Sequence[Blob], name: str, languages: Languages, findings
     Refused : the language pair asked for is not there, or files differ in length.
     """
     pairs = language_pairs(blobs)
-    wanted = "-".join(filter(None, languages))
-    pair = wanted if wanted in pairs else pairs[0]
-    if wanted and all(languages) and wanted not in pairs:
-        raise refuse(
-            "languages",
-            name,
-            f"There is no language pair {wanted}; there are {enumerated(pairs, shown=20)}.",
-            "Choose one of these (--langs).",
-        )
-    if len(pairs) > 1 and not wanted:
+    fitting = [pair for pair in pairs if agrees(pair_of(pair), languages)]
+    if not fitting:
+        message = f"There is no language pair {'-'.join(filter(None, languages))}; there are {enumerated(pairs, shown=20)}."
+        raise refuse("languages", name, message, "Choose one of these (--langs).")
+    pair = fitting[0]
+    if len(fitting) > 1:
         findings.add(
             "language-pairs",
             name,
-            f"There are several language pairs ({enumerated(pairs, shown=20)}); {pair} was read.",
-            f"Choose another one with --langs, as in --langs {pairs[1]}.",
+            f"There are several language pairs ({enumerated(fitting, shown=20)}); {pair} was read.",
+            f"Choose another one with --langs, as in --langs {fitting[1]}.",
         )
     base = next(match["base"] for blob in blobs if (match := _OUTPUT.match(blob.name)))
     files = {blob.name.removeprefix(base): blob for blob in blobs if blob.name.startswith(base)}

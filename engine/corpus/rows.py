@@ -12,7 +12,7 @@ from engine.corpus.columns import Columns, ScoreColumn
 from engine.corpus.draft import Draft, Origin, Texts
 from engine.corpus.findings import Findings, enumerated, listed, refuse
 from engine.corpus.grid import Grid, number, shown, uses_comma
-from engine.corpus.keys import pair_of, segment_keys
+from engine.corpus.keys import agrees, pair_of, segment_keys
 from engine.corpus.names import role_of, words
 from engine.corpus.plain import missing_where_blank
 from engine.corpus.types import Criterion, Languages
@@ -110,9 +110,8 @@ def provenance(grid: Grid, scores: Sequence[ScoreColumn], ratings: int = 1) -> s
 def report_wordy_scores(grid: Grid, columns: Columns, findings: Findings) -> None:
     """Report columns that are called scores but hold words; they are not used."""
     for name, cells in grid.columns.items():
-        filled = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
         role = role_of(name)
-        if name in columns.used or not filled or role is None or role[0] != "score" or words(name) == "note":
+        if name in columns.used or role is None or role[0] != "score" or words(name) == "note":
             continue
         wordy = [row for row, cell in enumerate(cells) if isinstance(cell, str) and number(cell, True) is None]
         if wordy:
@@ -139,26 +138,17 @@ def _one_pair(grid: Grid, columns: Columns, languages: Languages, findings: Find
     if columns.languages is None:
         return grid, (None, None)
     pairs = [pair_of(cell) for cell in grid.columns[columns.languages]]
-    known = Counter(pairs)
-    if len(known) > 1 and all(languages):
-        kept = [row for row, pair in enumerate(pairs) if pair == languages]
+    if any(languages):
+        kept = [row for row, pair in enumerate(pairs) if agrees(pair, languages)]
         if not kept:
-            names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
-            raise refuse(
-                "languages",
-                grid.file,
-                f"The table has no rows for {'-'.join(map(str, languages))}; it has {names}.",
-                "Choose one of these (--langs).",
-                _first(grid),
-            )
-        grid = Grid(
-            grid.file,
-            grid.reader,
-            {name: [cells[row] for row in kept] for name, cells in grid.columns.items()},
-            [grid.lines[row] for row in kept],
-            grid.groups,
-        )
-        return grid, languages
+            names = enumerated([f"{a}-{b}" for a, b in dict.fromkeys(pairs)], shown=12)
+            message = f"The table has no rows for {'-'.join(filter(None, languages))}; it has {names}."
+            raise refuse("languages", grid.file, message, "Choose one of these (--langs).", _first(grid))
+        if len(kept) < len(pairs):
+            cells_of = {name: [cells[row] for row in kept] for name, cells in grid.columns.items()}
+            grid = Grid(grid.file, grid.reader, cells_of, [grid.lines[row] for row in kept], grid.groups)
+            pairs = [pairs[row] for row in kept]
+    known = Counter(pairs)
     if len(known) > 1:
         names = enumerated([f"{a}-{b}" for a, b in known], shown=12)
         findings.add(

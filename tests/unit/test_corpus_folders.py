@@ -129,7 +129,10 @@ def test_choosing_a_language_pair(tmp_path):
         (tmp_path / name).write_text(text)
     corpus = corpus_of(load(Inputs(paths=(tmp_path,), languages=("fr", "en"))))
     assert (corpus.sources, corpus.languages) == (("un",), ("fr", "en"))
+    assert corpus_of(load(Inputs(paths=(tmp_path,), languages=("fr", None)))).languages == ("fr", "en")
+    assert "language-pairs" in kinds(load(Inputs(paths=(tmp_path,), languages=(None, "en"))))
     assert refusal(load(Inputs(paths=(tmp_path,), languages=("it", "en")))).kind == "languages"
+    assert refusal(load(Inputs(paths=(tmp_path,), languages=(None, "de")))).kind == "languages"
 
 
 def test_scores_that_do_not_fit_do_not_stop_the_rest():

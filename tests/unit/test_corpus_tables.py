@@ -173,6 +173,8 @@ def test_language_pairs_in_a_column():
     assert "de-en and fr-en" in kinds(loaded)["mixed-languages"].message
     corpus = corpus_of(read("t.tsv", table, languages=("fr", "en")))
     assert (corpus.sources, corpus.languages) == (("c",), ("fr", "en"))
+    assert corpus_of(read("t.tsv", table, languages=("de", None))).languages == ("de", "en")
+    assert len(corpus_of(read("t.tsv", table, languages=(None, "en")))) == 2
     assert refusal(read("t.tsv", table, languages=("it", "en"))).kind == "languages"
 
 
