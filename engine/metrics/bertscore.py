@@ -17,10 +17,11 @@ from engine.errors import InputError
 from engine.metrics.base import MeanMetric, Metric, MetricSpec, metric_id
 from engine.metrics.encoders import Checkpoint, choose_layer, default_name, locate
 from engine.metrics.encoders.baselines import Baseline, find_baseline
+from engine.metrics.encoders.pairs import score_pairs
 from engine.options import option
 
 if TYPE_CHECKING:
-    from engine.metrics.encoders.encoder import Embedded, Encoder
+    from engine.metrics.encoders.encoder import Encoder
 
 PRECISION, RECALL, F1, TRUNCATED = range(4)
 """The columns of the statistics."""
@@ -28,7 +29,6 @@ PRECISION, RECALL, F1, TRUNCATED = range(4)
 VALUES = {"f1": F1, "precision": PRECISION, "recall": RECALL}
 
 _NAMES = {"bertscore": "BERTScore", "xbertscore": "XBERTScore"}
-_BLOCK = 1 << 16  # characters of distinct texts whose vectors are held at once
 _VERSION = 1  # part of the signature; changes when the same texts get other numbers
 
 
@@ -178,7 +178,8 @@ class BertScore(MeanMetric):
             partners = (segment.source,) if self.spec.needs_source else segment.references
             members.extend(pairs.setdefault((segment.hypothesis, partner), len(pairs)) for partner in partners)
             counts.append(len(partners))
-        rows = self._score_pairs(list(pairs))[members]
+        encoder = self.encoder()
+        rows = score_pairs(list(pairs), lambda texts: encoder.embed(texts, self.options.long), self.token_weights)[members]
         starts = np.concatenate([[0], np.cumsum(counts[:-1])]).astype(np.int64)
         values = np.fmax.reduceat(rows[:, :3], starts, axis=0)
         cut = np.add.reduceat(rows[:, 4], starts) + rows[starts, 3]
@@ -211,17 +212,6 @@ class BertScore(MeanMetric):
 
         return load_encoder(self.checkpoint, self.layer)
 
-    def _score_pairs(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        """float64[n, 5] for pairs of hypothesis and partner: precision, recall, F1, tokens cut off on either side."""
-        encoder, rows = self.encoder(), np.empty((len(pairs), 5))
-        for block in _blocks(_groups(pairs), pairs):
-            texts = list(dict.fromkeys(text for _, indices in block for index in indices for text in pairs[index]))
-            embedded = encoder.embed(texts, self.options.long)
-            weights = {text: self.token_weights(item.tokens.ids) for text, item in embedded.items()}
-            for side, indices in block:
-                rows[indices] = _score_group(side, [pairs[index] for index in indices], embedded, weights)
-        return rows
-
     def token_weights(self, ids: np.ndarray) -> np.ndarray:
         """How much each token of a text (int32[n]) counts, float64[n]."""
         encoder = self.encoder()
@@ -229,7 +219,10 @@ class BertScore(MeanMetric):
             table, unseen = self._idf_table(encoder)
             known = ids < len(table)
             return np.where(known, table[np.where(known, ids, 0)], unseen)
-        return np.where(np.isin(ids, list(encoder.tokenizer.unweighted)), 0.0, 1.0)
+        weights = np.ones(len(ids))
+        for token in encoder.tokenizer.unweighted:
+            weights[ids == token] = 0.0
+        return weights
 
     def _idf_table(self, encoder: Encoder) -> tuple[np.ndarray, float]:
         """log((N + 1) / (n + 1)) by token id, n of N texts holding the token; and the same for n = 0."""
@@ -249,67 +242,6 @@ class BertScore(MeanMetric):
 def truncated_tokens(statistics: np.ndarray) -> np.ndarray:
     """How many tokens of each segment's texts were cut off, int64[n]; 0 where the statistics are undefined."""
     return np.nan_to_num(statistics[:, TRUNCATED]).astype(np.int64)
-
-
-Group = tuple[int, list[int]]
-"""Pairs that share a text: 0 where they share the hypothesis, 1 where they share the partner; and their indices."""
-
-
-def _groups(pairs: Sequence[tuple[str, str]]) -> list[Group]:
-    """Pairs by the text that more of them share."""
-    uses = [Counter(pair[side] for pair in pairs) for side in (0, 1)]
-    groups: dict[tuple[int, str], list[int]] = {}
-    for index, pair in enumerate(pairs):
-        side = 1 if uses[1][pair[1]] >= uses[0][pair[0]] else 0
-        groups.setdefault((side, pair[side]), []).append(index)
-    return [(side, indices) for (side, _), indices in groups.items()]
-
-
-def _blocks(groups: Sequence[Group], pairs: Sequence[tuple[str, str]]) -> Iterable[list[Group]]:
-    """Groups whose texts together stay within `_BLOCK` characters; large groups are divided."""
-    block: list[Group] = []
-    size = 0
-    for side, indices in groups:
-        shared = len(pairs[indices[0]][side])
-        part: list[int] = []
-        size += shared
-        for index in indices:
-            length = len(pairs[index][1 - side]) + 16
-            if size + length > _BLOCK and (block or part):
-                yield [*block, (side, part)] if part else block
-                block, part, size = [], [], shared
-            part.append(index)
-            size += length
-        block.append((side, part))
-    if block:
-        yield block
-
-
-def _score_group(
-    side: int, pairs: Sequence[tuple[str, str]], embedded: dict[str, Embedded], weights: dict[str, np.ndarray]
-) -> np.ndarray:
-    """The rows of `_score_pairs` for pairs that share a text."""
-    from engine.metrics.encoders.matching import best_matches, weighted_means
-
-    shared, others = embedded[pairs[0][side]], [embedded[pair[1 - side]] for pair in pairs]
-    rows = np.zeros((len(pairs), 5))
-    rows[:, 3 + side] = shared.tokens.cut
-    rows[:, 4 - side] = [item.tokens.cut for item in others]
-    scored = [place for place, item in enumerate(others) if item.tokens.body and shared.tokens.body]
-    if not scored:
-        return rows
-    kept = [others[place] for place in scored]
-    forward, backward = best_matches(shared.vectors, [item.vectors for item in kept])
-    lengths = [len(item.tokens.ids) for item in kept]
-    theirs = weighted_means(forward, np.concatenate([weights[pairs[place][1 - side]] for place in scored]), lengths)
-    own = weights[pairs[0][side]]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ours = backward @ own / own.sum()
-        precision, recall = (theirs, ours) if side == 1 else (ours, theirs)
-        f1 = np.where(precision + recall == 0, 0.0, 2 * precision * recall / (precision + recall))
-    two = (np.array(lengths) == 2) | (len(shared.tokens.ids) == 2)
-    rows[scored, 0], rows[scored, 1], rows[scored, 2] = np.where(two, 0.0, precision), np.where(two, 0.0, recall), f1
-    return rows
 
 
 def _signature(name: str, facts: dict[str, str]) -> str:

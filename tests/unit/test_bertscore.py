@@ -15,11 +15,12 @@ from tiny_encoders import ODD, bert, byt5, texts, xlm_roberta
 
 from engine.corpus.types import Corpus, Segment
 from engine.errors import InputError
-from engine.metrics import bertscore, encoders
+from engine.metrics import encoders
 from engine.metrics.base import unscorable
 from engine.metrics.bertscore import BertScore, truncated_tokens
 from engine.metrics.encoders import encoder as encoder_module
 from engine.metrics.encoders import matching
+from engine.metrics.encoders import pairs as pairs_module
 from engine.metrics.encoders.encoder import forget
 from engine.metrics.registry import make_metric
 
@@ -245,7 +246,7 @@ def test_small_portions_give_the_same(metric: BertScore, monkeypatch: pytest.Mon
     segments = [*SEGMENTS, *(Segment(None, (REFERENCES[0], LONG), text) for text in texts(30, 7)), Segment(None, ("",), "the")]
     expected = metric.statistics(segments)
     encoder_module._memory.clear()
-    monkeypatch.setattr(bertscore, "_BLOCK", block)
+    monkeypatch.setattr(pairs_module, "_BLOCK", block)
     monkeypatch.setattr(matching, "_CELLS", cells)
     np.testing.assert_allclose(metric.statistics(segments), expected, atol=2e-6)
 

@@ -192,17 +192,6 @@ def test_any_number_of_rows_gives_the_same(folders: dict[str, Path], rows: int) 
         np.testing.assert_allclose(found, wanted, atol=2e-6)
 
 
-def test_fused_attention_equals_plain(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.metrics.encoders import packed
-
-    encoder = encoders.load(str(folders["bert"]), layer=LAYERS)
-    expected = vectors(encoder, TEXTS)
-    encoder_module._memory.clear()
-    monkeypatch.setattr(packed, "_SHORT", 0)
-    for found, wanted in zip(vectors(encoder, TEXTS), expected):
-        np.testing.assert_allclose(found, wanted, atol=2e-6)
-
-
 def test_hidden_gives_every_layer(folders: dict[str, Path]) -> None:
     deep = encoders.load(str(folders["bert"]), layer=LAYERS).hidden(TEXTS)
     for layer in range(LAYERS + 1):

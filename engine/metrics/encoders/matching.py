@@ -25,7 +25,7 @@ def best_matches(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarra
     -------
     (float32[n_1 + … + n_k], each variant's tokens against the partner; float32[k, m], the partner's tokens against each variant).
     """
-    if len(partner) * sum(map(len, variants)) > _CELLS:
+    if partner.shape[0] * sum(variant.shape[0] for variant in variants) > _CELLS:
         return _in_portions(partner, variants)
     return _at_once(partner, variants)
 
@@ -36,9 +36,9 @@ def _at_once(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarray, n
 
     stacked = variants[0] if len(variants) == 1 else torch.cat(list(variants))
     similarity = stacked @ partner.t()
-    forward = similarity.max(dim=1).values.cpu().numpy()
+    forward = similarity.amax(1).cpu().numpy()
     if len(variants) == 1:
-        return forward, similarity.max(dim=0).values.cpu().numpy()[None]
+        return forward, similarity.amax(0).cpu().numpy()[None]
     starts = np.concatenate([[0], np.cumsum([len(variant) for variant in variants[:-1]])])
     return forward, np.maximum.reduceat(similarity.cpu().numpy(), starts, axis=0)
 
@@ -69,11 +69,3 @@ def _in_portions(partner: Tensor, variants: Sequence[Tensor]) -> tuple[np.ndarra
         waiting.append(variant)
     flush()
     return np.concatenate(forward), np.concatenate(backward)
-
-
-def weighted_means(values: np.ndarray, weights: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
-    """Weighted means of consecutive stretches of `values`, float64[len(lengths)]; NaN where a stretch has no weight."""
-    starts = np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.int64)
-    sums = np.add.reduceat(values * weights, starts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return sums / np.add.reduceat(weights, starts)

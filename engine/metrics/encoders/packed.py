@@ -24,22 +24,29 @@ MODEL_TYPES = {"bert": "bert.", "roberta": "roberta.", "xlm-roberta": "roberta."
 
 _ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _WORKSPACE = 64 << 20  # bytes; bounds the rows of one matrix
-_SHORT = 96  # tokens up to which plain batched products beat the fused attention kernel on a processor
+_PART = 1024  # rows that the feed-forward part takes at a time: the wide matrix stays near the processor
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Weights of one layer. The query part of `qkv` carries the attention's 1/√(head width)."""
+    """Weights of one layer, arranged so that few passes over the data are left besides the matrix products.
+
+    - The residual stream carries the bias of the product that will be added to it, so that the product can be added in place:
+      the input is x + `out_bias`, the matrix between attention and feed-forward part y + `narrow_bias`. Layer norms add these
+      biases to their own; the biases of what reads the stream make up for them.
+    - `qkv` has no bias. The query's (scaled by 1/√(head width), as its weights are) and the value's are added where their
+      vectors are copied anyway; the key's adds the same to every weight of a query and has no effect.
+    """
 
     qkv: Tensor
-    qkv_bias: Tensor
+    query_bias: Tensor
+    value_bias: Tensor
     out: Tensor
     out_bias: Tensor
-    out_norm: tuple[Tensor, Tensor]
+    middle_norm: tuple[Tensor, Tensor]
     wide: Tensor
     wide_bias: Tensor
     narrow: Tensor
-    narrow_bias: Tensor
     norm: tuple[Tensor, Tensor]
 
 
@@ -55,14 +62,11 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """Matrices that every layer writes over, float32[rows, …]."""
+    """What every layer writes over: float32[rows, 3 · width], float32[rows, width], float32[_PART, feed-forward size]."""
 
     qkv: Tensor
     context: Tensor
-    sums: Tensor
     wide: Tensor
-    mean: Tensor
-    deviation: Tensor
 
 
 def can_pack(config: Mapping[str, Any]) -> bool:
@@ -120,10 +124,10 @@ class PackedEncoder:
         self._word = weights["embeddings.word_embeddings.weight"].float().to(self._device)
         position = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
         self._position = position.float().to(self._device)
-        self._norm = self._pair(weights, "embeddings.LayerNorm")
         self._layers = [self._layer(weights, f"encoder.layer.{index}.") for index in range(layers)]
-        per_row = 4 * (6 * self.width + self._wide)
-        self.rows = int(np.clip(_WORKSPACE // per_row, 1024, 4096))
+        norms = [self._pair(weights, "embeddings.LayerNorm"), *(layer.norm for layer in self._layers)]
+        self._norms = [(weight, bias + layer.out_bias) for (weight, bias), layer in zip(norms, self._layers)] + norms[-1:]
+        self.rows = int(np.clip(_WORKSPACE // (4 * 7 * self.width), 1024, 4096))
 
     def _own(self, tensor: Tensor) -> Tensor:
         """A copy outside the mapped file, aligned for the matrix products."""
@@ -136,32 +140,44 @@ class PackedEncoder:
         import torch
 
         scale = (self.width // self.heads) ** -0.5
-        parts = [self._pair(weights, f"{start}attention.self.{name}") for name in ("query", "key", "value")]
-        parts[0] = (parts[0][0] * scale, parts[0][1] * scale)
-        qkv, qkv_bias = (torch.cat(tensors) for tensors in zip(*parts))
-        out, wide, narrow = (
+        (query, query_bias), (key, _), (value, value_bias) = (
+            self._pair(weights, f"{start}attention.self.{name}") for name in ("query", "key", "value")
+        )
+        (out, out_bias), (wide, wide_bias), (narrow, narrow_bias) = (
             self._pair(weights, start + name) for name in ("attention.output.dense", "intermediate.dense", "output.dense")
         )
-        out_norm, norm = (self._pair(weights, start + name) for name in ("attention.output.LayerNorm", "output.LayerNorm"))
-        return Layer(qkv, qkv_bias, *out, out_norm, *wide, *narrow, norm)
+        middle, middle_bias = self._pair(weights, start + "attention.output.LayerNorm")
+        return Layer(
+            qkv=torch.cat([query * scale, key, value]),
+            query_bias=(query_bias - query @ out_bias) * scale,
+            value_bias=value_bias - value @ out_bias,
+            out=out,
+            out_bias=out_bias,
+            middle_norm=(middle, middle_bias + narrow_bias),
+            wide=wide,
+            wide_bias=wide_bias - wide @ narrow_bias,
+            narrow=narrow,
+            norm=self._pair(weights, start + "output.LayerNorm"),
+        )
 
     def last(self, texts: Sequence[np.ndarray]) -> Tensor:
         """Vectors of the last kept layer, float32[rows, width], text after text. Texts of equal length must be neighbours."""
-        *_, vectors = self.hidden(texts)
-        return vectors
+        groups = _groups([len(ids) for ids in texts])
+        stream = self._embed(texts)
+        space = self._space(len(stream))
+        for layer, norm in zip(self._layers, self._norms[1:]):
+            stream = self._run(layer, norm, stream, groups, space)
+        return stream
 
     def hidden(self, texts: Sequence[np.ndarray]) -> Iterator[Tensor]:
-        """The vectors of every kept layer, from the embeddings on. Each is overwritten when the next one is asked for."""
-        import torch
-
+        """The vectors of every kept layer, from the embeddings on, as `last` gives them for the last one."""
         groups = _groups([len(ids) for ids in texts])
-        vectors = self._embed(texts)
-        sizes = (3 * self.width, self.width, self.width, self._wide, 1, 1)
-        space = Workspace(*(torch.empty(len(vectors), size, device=self._device) for size in sizes))
-        yield vectors
-        for layer in self._layers:
-            self._run(layer, vectors, groups, space)
-            yield vectors
+        stream = self._embed(texts)
+        space = self._space(len(stream))
+        for layer, norm in zip(self._layers, self._norms[1:]):
+            yield stream - layer.out_bias
+            stream = self._run(layer, norm, stream, groups, space)
+        yield stream
 
     def _embed(self, texts: Sequence[np.ndarray]) -> Tensor:
         import torch
@@ -171,7 +187,13 @@ class PackedEncoder:
         places = np.concatenate([self._places(text) for text in texts])
         vectors = self._word[ids]
         vectors += self._position[torch.from_numpy(places).to(self._device)]
-        return layer_norm(vectors, (self.width,), *self._norm, self.epsilon)
+        return layer_norm(vectors, (self.width,), *self._norms[0], self.epsilon)
+
+    def _space(self, rows: int) -> Workspace:
+        import torch
+
+        sizes = ((rows, 3 * self.width), (rows, self.width), (min(rows, _PART), self._wide))
+        return Workspace(*(torch.empty(size, device=self._device) for size in sizes))
 
     def _places(self, ids: np.ndarray) -> np.ndarray:
         """Positions; RoBERTa counts from its padding id + 1 and does not count a padding token."""
@@ -180,44 +202,32 @@ class PackedEncoder:
         counted = ids != self._padding
         return np.cumsum(counted) * counted + self._padding
 
-    def _run(self, layer: Layer, x: Tensor, groups: list[Group], space: Workspace) -> None:
-        """One layer, in place on `x`."""
+    def _run(self, layer: Layer, norm: tuple[Tensor, Tensor], x: Tensor, groups: list[Group], space: Workspace) -> Tensor:
+        """The stream after one layer; `x` is used up."""
         import torch
+        from torch.nn.functional import layer_norm
 
-        torch.addmm(layer.qkv_bias, x, layer.qkv.t(), out=space.qkv)
+        torch.mm(x, layer.qkv.t(), out=space.qkv)
         for group in groups:
-            self._attend(space.qkv[group.start : group.stop], space.context[group.start : group.stop], group)
-        torch.addmm(layer.out_bias, space.context, layer.out.t(), out=space.sums)
-        self._add_and_norm(x, space, layer.out_norm)
-        torch.addmm(layer.wide_bias, x, layer.wide.t(), out=space.wide)
-        torch.ops.aten.gelu_(space.wide, approximate=self._tanh)
-        torch.addmm(layer.narrow_bias, space.wide, layer.narrow.t(), out=space.sums)
-        self._add_and_norm(x, space, layer.norm)
+            self._attend(layer, group, space)
+        middle = layer_norm(x.addmm_(space.context, layer.out.t()), (self.width,), *layer.middle_norm, self.epsilon)
+        for part in middle.split(_PART):
+            wide = torch.addmm(layer.wide_bias, part, layer.wide.t(), out=space.wide[: len(part)])
+            part.addmm_(torch.ops.aten.gelu_(wide, approximate=self._tanh), layer.narrow.t())
+        return layer_norm(middle, (self.width,), *norm, self.epsilon)
 
-    def _add_and_norm(self, x: Tensor, space: Workspace, norm: tuple[Tensor, Tensor]) -> None:
-        """`x` becomes the layer norm of `x + space.sums`."""
-        import torch
-
-        space.sums.add_(x)
-        torch.ops.aten.native_layer_norm.out(
-            space.sums, (self.width,), *norm, self.epsilon, out0=x, out1=space.mean, out2=space.deviation
-        )
-
-    def _attend(self, qkv: Tensor, context: Tensor, group: Group) -> None:
-        """Attention within each text of a group, float32[rows, width] into `context`."""
+    def _attend(self, layer: Layer, group: Group, space: Workspace) -> None:
+        """Attention within each text of a group; the result goes to `space.context`."""
         import torch
         from torch.nn.functional import scaled_dot_product_attention
 
-        count, length, heads = group.count, group.length, self.heads
-        parts = qkv.view(count, length, 3, heads, -1).permute(2, 0, 3, 1, 4)  # part, text, head, token, width
-        if length > _SHORT or self._device.type != "cpu":
-            result = scaled_dot_product_attention(parts[0], parts[1], parts[2], scale=1.0)
-        else:
-            query, key, value = parts.reshape(3, count * heads, length, -1)
-            weights = torch.bmm(query, key.transpose(1, 2))
-            torch.softmax(weights, -1, out=weights)
-            result = torch.bmm(weights, value).view(count, heads, length, -1)
-        context.view(count, length, heads, -1).copy_(result.transpose(1, 2))
+        rows, heads = slice(group.start, group.stop), (self.heads, 1, self.width // self.heads)
+        parts = space.qkv[rows].view(group.count, group.length, 3, self.heads, -1)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each text, head, token, width
+        query += layer.query_bias.view(heads)
+        result = scaled_dot_product_attention(query, key, value, scale=1.0)
+        context = space.context[rows].view(group.count, group.length, self.heads, -1).transpose(1, 2)
+        torch.add(result, layer.value_bias.view(heads), out=context)
 
 
 def _groups(lengths: Sequence[int]) -> list[Group]:

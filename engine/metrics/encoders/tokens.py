@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ _OFFSET_POSITIONS = {  # models that number positions from the padding id + 1
     "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text", "roberta-prelayernorm",
     "xmod", "ibert", "luke", "mluke",
 }  # fmt: skip
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _RELATIVE_POSITIONS = {"t5", "mt5", "umt5", "xlnet"}
 
 
@@ -137,12 +139,7 @@ class TextTokenizer:
 
 def clean(text: str) -> str:
     """The text without surrounding white space, as valid Unicode."""
-    text = text.strip()
-    try:
-        text.encode()
-        return text
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _SURROGATE.sub("\ufffd", text.strip())
 
 
 def load_tokenizer(checkpoint: Checkpoint, folder: Path) -> TextTokenizer:
