@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.corpus.decode import split_lines
-from engine.corpus.findings import Findings, listed, refuse
+from engine.corpus.findings import Findings, Refused, listed, refuse
 from engine.corpus.grid import Grid, find_header, make_grid, number, shown
 from engine.corpus.names import known, role_of, sure
 
@@ -239,22 +239,9 @@ def _even_out(
     cells: list[list[str]], lines: list[int], header: int | None, file: str, delimiter: str, rows: Rows, findings: Findings
 ) -> list[list[str]]:
     """Make all rows equally long; refuse the table where that cannot be done without guessing."""
-    counts = Counter(map(len, cells))
-    if len(counts) == 1:
+    if len(set(map(len, cells))) == 1:
         return cells
-    body = cells[1:] if header is not None else cells
-    width = len(cells[0]) if header is not None else rows.width
-    numbered = all(row and row[0].strip() == str(number) for number, row in enumerate(body, 1))
-    if header is not None and body and numbered and all(len(row) == width + 1 for row in body):
-        cells[0] = ["row", *cells[0]]  # R leaves the column of row names without a name
-        width += 1
-    while (
-        header is not None
-        and width > 1
-        and not cells[0][width - 1].strip()
-        and all(len(row) < width or not row[width - 1].strip() for row in body)
-    ):
-        width -= 1
+    width = rows.width if header is None else _header_width(cells)
     short: list[int] = []
     wrong: list[int] = []
     for index, row in enumerate(cells):
@@ -264,35 +251,38 @@ def _even_out(
             wrong.append(index)
         elif len(row) < width:
             short.append(index)
-    if (
-        short
-        and not wrong
-        and all(_may_be_empty(cells, column) for column in range(min(len(cells[index]) for index in short), width))
-    ):
-        findings.lines(
-            "short-rows",
-            file,
-            [lines[index] for index in short],
-            "Rows have fewer cells than the header in {lines}; the cells at their end were taken as missing.",
-            "Write empty cells out.",
-        )
-        for index in short:
-            cells[index] = cells[index] + [""] * (width - len(cells[index]))
-        short = []
-    bad = sorted(wrong + short)
-    if bad:
-        first = bad[0]
-        what = f"{len(bad):,} rows have" if len(bad) > 1 else "A row has"
-        name = _DELIMITERS.get(delimiter, repr(delimiter))
-        raise refuse(
-            "ragged-rows",
-            file,
-            f"{what} another number of cells than the table ({width}): {listed([lines[index] for index in bad])}; line "
-            f"{lines[first]} has {len(cells[first])}.",
-            f"A {name} or a line break may stand inside a text: quote such cells, or replace the character.",
-            lines[first],
-        )
+    fewest = min((len(cells[index]) for index in short), default=width)
+    if wrong or not all(_may_be_empty(cells, column) for column in range(fewest, width)):
+        raise _ragged(cells, lines, sorted(wrong + short), width, file, delimiter)
+    if short:
+        places = [lines[index] for index in short]
+        message = "Rows have fewer cells than the header in {lines}; the cells at their end were taken as missing."
+        findings.lines("short-rows", file, places, message, "Write empty cells out.")
+    for index in short:
+        cells[index] = cells[index] + [""] * (width - len(cells[index]))
     return cells
+
+
+def _header_width(cells: list[list[str]]) -> int:
+    """The number of columns that the header names; R does not name the column of row numbers, which is done here."""
+    body, width = cells[1:], len(cells[0])
+    numbered = all(row and row[0].strip() == str(place) for place, row in enumerate(body, 1))
+    if body and numbered and all(len(row) == width + 1 for row in body):
+        cells[0] = ["row", *cells[0]]
+        return width + 1
+    while width > 1 and not any(len(row) >= width and row[width - 1].strip() for row in cells):
+        width -= 1  # a column without a name and without cells
+    return width
+
+
+def _ragged(cells: list[list[str]], lines: list[int], bad: Sequence[int], width: int, file: str, delimiter: str) -> Refused:
+    first = bad[0]
+    what = f"{len(bad):,} rows have" if len(bad) > 1 else "A row has"
+    where = listed([lines[index] for index in bad])
+    message = f"{what} another number of cells than the table ({width}): {where}; line {lines[first]} has {len(cells[first])}."
+    name = _DELIMITERS.get(delimiter, repr(delimiter))
+    remedy = f"A {name} or a line break may stand inside a text: quote such cells, or replace the character."
+    return refuse("ragged-rows", file, message, remedy, lines[first])
 
 
 def _may_be_empty(cells: Sequence[Sequence[str]], column: int) -> bool:

@@ -29,6 +29,14 @@ _LISTS = (
     "translations",
 )
 _TEXTS = ("source", "reference", "hypothesis", "either", "weak source", "weak reference", "weak hypothesis")
+_ODD_LINES = {
+    "comments": ("Comments stand in {lines}; they were passed over.", "Delete them: JSONL has no comments."),
+    "blank-lines": ("Nothing stands in {lines}; blank lines were passed over.", "Delete them."),
+    "trailing-commas": (
+        "A comma follows the object in {lines}; it was dropped.",
+        "Delete it: JSONL has no commas between lines.",
+    ),
+}
 _FIX = "Write one JSON object per line, complete and without comments."
 
 
@@ -155,25 +163,11 @@ def _read_array(text: str, file: str, reader: _Reader, findings: Findings) -> No
         line += text.count("\n", last, position)
         last = position
         if text.startswith("]", position):
-            rest = text[position + 1 :].strip()
-            if rest:
-                raise refuse(
-                    "not-json",
-                    file,
-                    "Something follows the end of the JSON array.",
-                    "Make it one array, or one object per line.",
-                    line,
-                )
-            return
+            break
         value, position = reader.decode_at(text, position, line)
         if not isinstance(value, dict):
-            raise refuse(
-                "no-records",
-                file,
-                f"The array holds a {type(value).__name__} where an object is expected.",
-                'Give a list of objects such as {"source": …, "hypothesis": …}.',
-                line,
-            )
+            message = f"The array holds a {type(value).__name__} where an object is expected."
+            raise refuse("no-records", file, message, "Give a list of objects with a source and a hypothesis.", line)
         reader.records.items.append(value)
         reader.records.lines.append(line)
         position = _skip(text, position)
@@ -182,14 +176,11 @@ def _read_array(text: str, file: str, reader: _Reader, findings: Findings) -> No
             if text.startswith("]", _skip(text, position)):
                 findings.add("trailing-commas", file, "A comma follows the last object; it was dropped.", "Delete it.", line)
         elif not text.startswith("]", position):
-            place = text.count("\n", 0, position) + 1
-            raise refuse(
-                "not-json",
-                file,
-                "The JSON array is cut off or a comma is missing.",
-                "Complete the array.",
-                min(place, text.rstrip().count("\n") + 1),
-            )
+            place = min(text.count("\n", 0, position), text.rstrip().count("\n")) + 1
+            raise refuse("not-json", file, "The JSON array is cut off or a comma is missing.", "Complete the array.", place)
+    if text[position + 1 :].strip():
+        message = "Something follows the end of the JSON array."
+        raise refuse("not-json", file, message, "Make it one array, or one object per line.", line)
 
 
 def _skip(text: str, position: int) -> int:
@@ -207,51 +198,44 @@ def _read_lines(text: str, file: str, reader: _Reader, findings: Findings) -> No
     """One object per line. Comments and blank lines are passed over, a comma after the object is dropped; all are reported."""
     reader.records.kind = "JSONL"
     broken: dict[int, str] = {}
-    comments, blank, commas = [], [], []
+    odd: dict[str, list[int]] = {kind: [] for kind in _ODD_LINES}
     for number, raw in enumerate(split_lines(text), 1):
         line = raw.strip()
         if not line:
-            blank.append(number)
-            continue
-        if line.startswith(("#", "//")):
-            comments.append(number)
-            continue
-        try:
-            value = reader.decode(line, number)
-        except ValueError as error:
-            try:
-                value = reader.decode(line.rstrip(","), number)
-                commas.append(number)
-            except ValueError:
-                broken[number] = _reason(error, line)
-                continue
-        if isinstance(value, dict):
-            reader.records.items.append(value)
-            reader.records.lines.append(number)
+            odd["blank-lines"].append(number)
+        elif line.startswith(("#", "//")):
+            odd["comments"].append(number)
         else:
-            broken[number] = "it is no object"
-    findings_of = (
-        (comments, "comments", "Comments stand in {lines}; they were passed over.", "Delete them: JSONL has no comments."),
-        (blank, "blank-lines", "Nothing stands in {lines}; blank lines were passed over.", "Delete them."),
-        (
-            commas,
-            "trailing-commas",
-            "A comma follows the object in {lines}; it was dropped.",
-            "Delete it: JSONL has no commas between lines.",
-        ),
-    )
-    for lines, kind, message, remedy in findings_of:
+            fault, comma = _read_line(line, number, reader)
+            if fault:
+                broken[number] = fault
+            if comma:
+                odd["trailing-commas"].append(number)
+    for kind, lines in odd.items():
         if lines:
-            findings.lines(kind, file, lines, message, remedy)
+            findings.lines(kind, file, lines, *_ODD_LINES[kind])
     if broken:
         where = enumerated([f"line {number}: {reason}" for number, reason in broken.items()])
-        raise refuse(
-            "not-json",
-            file,
-            f"{len(broken)} of {len(broken) + len(reader.records.items)} lines cannot be read as JSON ({where}).",
-            _FIX,
-            next(iter(broken)),
-        )
+        message = f"{len(broken)} of {len(broken) + len(reader.records.items)} lines cannot be read as JSON ({where})."
+        raise refuse("not-json", file, message, _FIX, next(iter(broken)))
+
+
+def _read_line(line: str, number: int, reader: _Reader) -> tuple[str, bool]:
+    """Read one object; what is wrong with the line ("" where nothing is), and whether a comma was dropped from its end."""
+    comma = False
+    try:
+        value = reader.decode(line, number)
+    except ValueError as error:
+        try:
+            value = reader.decode(line.rstrip(","), number)
+        except ValueError:
+            return _reason(error, line), False
+        comma = True
+    if not isinstance(value, dict):
+        return "it is no object", comma
+    reader.records.items.append(value)
+    reader.records.lines.append(number)
+    return "", comma
 
 
 def _reason(error: ValueError, line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.corpus.decode import decode, split_lines
 from engine.corpus.draft import Draft
@@ -36,39 +36,16 @@ def read_folder(blobs: Sequence[Blob], name: str, languages: Languages, findings
     ------
     Refused : the language pair asked for is not there, or files differ in length.
     """
-    pairs = language_pairs(blobs)
-    fitting = [pair for pair in pairs if agrees(pair_of(pair), languages)]
-    if not fitting:
-        message = f"There is no language pair {'-'.join(filter(None, languages))}; there are {enumerated(pairs, shown=20)}."
-        raise refuse("languages", name, message, "Choose one of these (--langs).")
-    pair = fitting[0]
-    if len(fitting) > 1:
-        findings.add(
-            "language-pairs",
-            name,
-            f"There are several language pairs ({enumerated(fitting, shown=20)}); {pair} was read.",
-            f"Choose another one with --langs, as in --langs {fitting[1]}.",
-        )
+    pair = _choose_pair(language_pairs(blobs), name, languages, findings)
     base = next(match["base"] for blob in blobs if (match := _OUTPUT.match(blob.name)))
     files = {blob.name.removeprefix(base): blob for blob in blobs if blob.name.startswith(base)}
     source = files.get(f"sources/{pair}.txt")
-    references = {
-        path.removeprefix(f"references/{pair}.").removesuffix(".txt"): blob
-        for path, blob in sorted(files.items())
-        if path.startswith(f"references/{pair}.") and path.endswith(".txt")
-    }
-    outputs = {
-        path.rpartition("/")[2].removesuffix(".txt"): blob
-        for path, blob in sorted(files.items())
-        if path.startswith(f"system-outputs/{pair}/") and path.endswith(".txt")
-    }
+    references = _named(files, f"references/{pair}.")
+    outputs = _named(files, f"system-outputs/{pair}/")
     rated = sorted(set(outputs) & set(references))
     if rated:
-        findings.note(
-            "references-as-systems",
-            name,
-            f"References also stand among the outputs ({enumerated(rated)}); they are not counted as systems.",
-        )
+        message = f"References also stand among the outputs ({enumerated(rated)}); they are not counted as systems."
+        findings.note("references-as-systems", name, message)
     draft = combine(
         name,
         read_lines(source, findings) if source else None,
@@ -82,6 +59,24 @@ def read_folder(blobs: Sequence[Blob], name: str, languages: Languages, findings
     _human_scores(draft, files, pair, findings)
     _report_unread(files, pair, name, findings)
     return draft
+
+
+def _choose_pair(pairs: Sequence[str], name: str, languages: Languages, findings: Findings) -> str:
+    """The language pair asked for; the first one, with a warning, where that leaves several."""
+    fitting = [pair for pair in pairs if agrees(pair_of(pair), languages)]
+    if not fitting:
+        message = f"There is no language pair {'-'.join(filter(None, languages))}; there are {enumerated(pairs, shown=20)}."
+        raise refuse("languages", name, message, "Choose one of these (--langs).")
+    if len(fitting) > 1:
+        message = f"There are several language pairs ({enumerated(fitting, shown=20)}); {fitting[0]} was read."
+        findings.add("language-pairs", name, message, f"Choose another one with --langs, as in --langs {fitting[1]}.")
+    return fitting[0]
+
+
+def _named(files: Mapping[str, Blob], prefix: str) -> dict[str, Blob]:
+    """The text files whose path begins with `prefix`, by the rest of their name."""
+    paths = sorted(path for path in files if path.startswith(prefix) and path.endswith(".txt"))
+    return {path.removeprefix(prefix).removesuffix(".txt"): files[path] for path in paths}
 
 
 def _documents(draft: Draft, blob: Blob | None, findings: Findings) -> None:

@@ -289,31 +289,35 @@ def _places(
     repeated = np.flatnonzero(places[owners, segments] != np.arange(len(segments)))
     if not len(repeated):
         return places
-    for row in repeated.tolist():
-        if outputs is None:
-            break
+    if outputs is not None:
+        _check_repeated(grid, repeated.tolist(), places, segments, owners, systems, outputs)
+    rated = any(role is not None and role[0] == "rater" for role in map(role_of, grid.columns))
+    lines = [grid.lines[row] for row in repeated.tolist()]
+    message = "Rows repeat a system and segment in {lines}; they were read as further ratings, and ratings are averaged."
+    remedy = "Delete the rows where they are copies."
+    findings.lines("repeated-rows", grid.file, lines, message, remedy, "note" if rated else "warning")
+    return places
+
+
+def _check_repeated(
+    grid: Grid,
+    repeated: Sequence[int],
+    places: np.ndarray,
+    segments: np.ndarray,
+    owners: np.ndarray,
+    systems: Sequence[str],
+    outputs: Texts,
+) -> None:
+    """Refuse rows that contradict the first row of their system and segment; where that has no output, a later one's counts."""
+    for row in repeated:
         first = int(places[owners[row], segments[row]])
         if outputs[first] is None:
             places[owners[row], segments[row]] = row
         elif outputs[row] is not None and outputs[row] != outputs[first]:
-            raise refuse(
-                "duplicate-ids",
-                grid.file,
-                f"Lines {grid.lines[first]} and {grid.lines[row]} give different outputs of system {systems[owners[row]]!r} "
-                "for the same segment.",
-                "Give every segment its own id (or map the document column), or correct the system name.",
-                grid.lines[row],
-            )
-    rated = any(role is not None and role[0] == "rater" for role in map(role_of, grid.columns))
-    findings.lines(
-        "repeated-rows",
-        grid.file,
-        [grid.lines[row] for row in repeated.tolist()],
-        "Rows repeat a system and segment in {lines}; they were read as further ratings, and ratings are averaged.",
-        "Delete the rows where they are copies.",
-        "note" if rated else "warning",
-    )
-    return places
+            both = f"Lines {grid.lines[first]} and {grid.lines[row]}"
+            message = f"{both} give different outputs of system {systems[owners[row]]!r} for the same segment."
+            remedy = "Give every segment its own id (or map the document column), or correct the system name."
+            raise refuse("duplicate-ids", grid.file, message, remedy, grid.lines[row])
 
 
 def _long_scores(
