@@ -205,7 +205,7 @@ def _notes(prepared: Prepared) -> tuple[str, ...]:
     notes = list(prepared.table.notes)
     for lexicon in prepared.lexicons:
         if lexicon.left_out:
-            notes.append(f"lexicon {lexicon.name}: {lexicon.left_out} entries of several words are not looked up")
+            notes.append(f"lexicon {lexicon.name}: entries of several words are not looked up ({lexicon.left_out})")
     tagger = prepared.texts.tagged.tagger
     notes.append(f"words and tags by {tagger.identity}")
     return tuple(notes)
