@@ -16,11 +16,12 @@ class ExplainOptions:
     """How a metric is explained word by word."""
 
     explainer: str = option("erasure", "how words are taken away and their importances worked out", choices=EXPLAINERS)
-    samples: int = option(100, "LIME: masked texts per explained text, the original among them", low=2)
+    samples: int = option(100, "LIME: masked texts per explained text, the original among them", low=2, high=100_000)
     evaluations: int = option(
         500,
         "SHAP: most masked texts per explained text; up to 7 words are exact, n words take at least 2 n + 1",
         low=1,
+        high=100_000,
     )
     mask: str = option(
         "UNKWORDZ", "LIME and SHAP: what stands for a masked word; 'model' is the metric's own mask token, empty removes the word"

@@ -61,10 +61,13 @@ def write_frame(frame: Frames, path: Path) -> None:
 
     Raises
     ------
-    InputError : an unknown suffix, or a place that cannot be written.
+    InputError : an unknown suffix, or a place that cannot be written: a device or a pipe is not replaced by a file.
     """
     suffix = check_suffix(path)
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        what = "is a folder" if target.is_dir() else "is no regular file"
+        raise InputError(f"{path}: cannot be written ({what}); choose another place")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         try:

@@ -13,13 +13,14 @@ import pandas as pd
 MISSING = "–"
 WIDEST = 60
 SIGNIFICANT = 4
+_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # embeddings, overrides and isolates of the reading direction
 
 
 def render_table(frame: pd.DataFrame, widest: int = WIDEST) -> str:
     """A table as plain text.
 
-    Numbers are aligned right with the digits that the largest of their column needs; texts longer than `widest` go on in
-    the next line; control characters are shown as escapes; what is missing is a dash. Signatures stand below the table.
+    Numbers are aligned right with the digits that the largest of their column needs, metric by metric; texts longer than
+    `widest` go on in the next line; control characters are shown as escapes; what is missing is a dash. Signatures stand below the table.
     """
     below = []
     if {"metric", "signature"} <= set(frame.columns):
@@ -30,7 +31,8 @@ def render_table(frame: pd.DataFrame, widest: int = WIDEST) -> str:
     if frame.empty:
         return "\n".join(["  ".join(names), "(no rows)", *below])
     right = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
-    columns = [[[name], *_cells(frame.iloc[:, place], widest)] for place, name in enumerate(names)]
+    kinds = frame["metric"].tolist() if "metric" in frame else [None] * len(frame)
+    columns = [[[name], *_cells(frame.iloc[:, place], kinds, widest)] for place, name in enumerate(names)]
     widths = [max(width(line) for cell in column for line in cell) for column in columns]
     lines = [line for row in zip(*columns, strict=True) for line in _row(row, widths, right)]
     lines.insert(1, "  ".join("-" * size for size in widths))
@@ -48,11 +50,19 @@ def width(text: str) -> int:
     )  # fmt: skip
 
 
-def _cells(column: pd.Series, widest: int) -> list[list[str]]:
+def _cells(column: pd.Series, kinds: Sequence[Any], widest: int) -> list[list[str]]:
+    """The lines of each cell; `kinds` says which numbers are of one scale."""
     values = column.tolist()
     missing = column.isna().tolist()
-    places = _places(values) if pd.api.types.is_float_dtype(column.dtype) else 0
-    return [[MISSING] if gone else _lines(item, places, widest) for item, gone in zip(values, missing, strict=True)]
+    scales: dict[Any, list[Any]] = {}
+    for kind, value in zip(kinds, values, strict=True):
+        scales.setdefault(kind, []).append(value)
+    decimal = pd.api.types.is_float_dtype(column.dtype)
+    places = {kind: _places(numbers) if decimal else 0 for kind, numbers in scales.items()}
+    return [
+        [MISSING] if gone else _lines(item, places[kind], widest)
+        for kind, item, gone in zip(kinds, values, missing, strict=True)
+    ]
 
 
 def _lines(value: Any, places: int, widest: int) -> list[str]:
@@ -83,11 +93,11 @@ def _number(value: float, places: int) -> str:
 
 
 def _shown(text: str) -> str:
-    """Control characters as escapes, so that a text cannot move the cursor or break the line."""
+    """Control characters as escapes, so that a text cannot move the cursor, break the line or turn what follows around."""
     if text.isprintable():
         return text
     return "".join(
-        letter if letter.isprintable() or unicodedata.category(letter) in ("Cf", "Zs", "Co", "Cn") else
+        letter if letter.isprintable() or unicodedata.category(letter) in ("Cf", "Zs", "Co", "Cn") and letter not in _TURNS else
         letter.encode("unicode_escape").decode("ascii")
         for letter in text
     )  # fmt: skip

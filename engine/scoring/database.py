@@ -114,6 +114,8 @@ def _look_at(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise Unusable("is a folder", foreign=False)
+        if path.exists() and not path.is_file():  # to open a pipe is to wait for who may never come
+            raise Unusable("is no regular file", foreign=False)
         start = path.open("rb").read(len(MAGIC)) if path.exists() else b""
     except OSError as fault:
         raise Unusable(f"cannot be used ({fault.strerror})", foreign=False) from None

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,10 @@ def test_bad_places_say_what_to_do(tmp_path):
         frames.write_frame(frame, tmp_path / "missing" / "a.csv")
     frames.write_frame(frame, tmp_path / "A.CSV")
     assert (tmp_path / "A.CSV").exists()
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match="no regular file"):
+        frames.write_frame(frame, tmp_path / "pipe.csv")
+    assert (tmp_path / "pipe.csv").is_fifo()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
@@ -181,6 +186,8 @@ def test_the_terminals_table_hides_nothing():
     assert shown.count("word") == 40 and max(map(width, shown.split("\n"))) <= 64
     assert "\x1b" not in render_table(pd.DataFrame({"a\n": ["\x1b[31mred\x07 \u202e\ud800"]}, dtype=object))
     assert "\\x1b[31mred" in render_table(pd.DataFrame({"a": ["\x1b[31mred"]}))
+    assert "\\u202egnp" in render_table(pd.DataFrame({"a": ["\u202egnp"]}))
+    assert "👩\u200d👧" in render_table(pd.DataFrame({"a": ["👩\u200d👧"]}))
     assert render_table(pd.DataFrame({"a": [], "b": []})) == "a  b\n(no rows)"
     assert "True" in render_table(pd.DataFrame({"a": [True]}))
 
@@ -195,6 +202,11 @@ def test_numbers_in_the_terminals_table():
     assert column([0.0, 0.0]) == ["0.0", "0.0"]
     assert column([np.inf, -np.inf, np.nan, 1.5]) == ["∞", "-∞", "–", "1.500"]
     assert column([-1e-9, 1.25]) == ["-1.0e-09", "1.250"]
+
+
+def test_each_metric_has_its_own_digits_in_the_terminals_table():
+    frame = pd.DataFrame({"metric": ["bleu", "bertscore"], "score": [72.64415, 0.925449]})
+    assert [line.split()[-1] for line in render_table(frame).split("\n")[2:]] == ["72.64", "0.9254"]
 
 
 @pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("שלום", 4), ("\u200b", 0), ("🙂", 2)])

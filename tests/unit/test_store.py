@@ -280,7 +280,8 @@ def test_two_stores_notice_damage_once(tmp_path):
 def test_a_place_that_cannot_be_written_is_no_fault(tmp_path):
     blocked = tmp_path / "file.txt"
     blocked.write_text("a file, not a folder")
-    for path in (blocked / "store.sqlite", tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (blocked / "store.sqlite", tmp_path, tmp_path / "pipe"):
         store, segments, rows = filled(path)
         assert "kept in memory" in store.notice
         assert np.array_equal(store.get_statistics("metric", segments).statistics, rows)
