@@ -20,7 +20,8 @@ def render_table(frame: pd.DataFrame, widest: int = WIDEST) -> str:
     """A table as plain text.
 
     Numbers are aligned right with the digits that the largest of their column needs, metric by metric; texts longer than
-    `widest` go on in the next line; control characters are shown as escapes; what is missing is a dash. Signatures stand below the table.
+    `widest` go on in the next line; control characters are shown as escapes; what is missing is a dash. Signatures
+    stand below the table.
     """
     below = []
     if {"metric", "signature"} <= set(frame.columns):
