@@ -27,13 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     The exit status: 0 done; 2 bad input or options (one line on standard error says which and the remedy); 130 cancelled.
     """
     parsed = make_parser().parse_args(arguments)
-    _set_threads(getattr(parsed, "threads", None))
     signal.signal(signal.SIGTERM, _cancel)
     bar = ProgressBar()
     try:
+        _set_threads(getattr(parsed, "threads", None))
         _check_out(parsed.out)
         context = Context(parsed, bar)
         frame, status = COMMANDS[parsed.command].run(context)
+        frame = context.with_ids(frame)
         bar.clear()
         _write(frame, parsed.out)
         for line in context.last_lines:
@@ -121,7 +122,7 @@ def _set_threads(threads: int | None) -> None:
     if threads is None:
         return
     if threads < 1:
-        raise SystemExit("plumbline: option --threads must be 1 or more")
+        raise PlumblineError(f"option --threads is {threads}; the smallest value is 1")
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = str(threads)  # read when torch and numba are loaded
 

@@ -41,6 +41,7 @@ SUFFIX = ".calibration.json"
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of `boost`: what is correlated, how p and w are chosen, how the metric is explained."""
     group = parser.add_argument_group("boosting")
+    group.add_argument("--human", metavar="CRITERION", help="which human score to correlate with")
     group.add_argument(
         "--by",
         choices=BY,

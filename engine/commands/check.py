@@ -8,6 +8,7 @@ import pandas as pd
 
 from engine.commands.context import Context, corpus_or_fail, read_corpus
 from engine.corpus.check import findings_frame
+from engine.corpus.types import Corpus
 from engine.errors import InputError
 
 NAME = "check"
@@ -31,4 +32,19 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
         except InputError as error:
             frame.loc[len(frame)] = {"kind": "unclear-columns", "file": "", "message": str(error), "severity": "fatal"}
         return frame, 2
+    context.tell(_summary(loaded.corpus))
     return frame, 0
+
+
+def _summary(corpus: Corpus) -> str:
+    """What was read, in one line."""
+    source, target = corpus.languages
+    parts = [
+        f"{len(corpus):,} segments",
+        f"systems {', '.join(corpus.systems)}",
+        f"{corpus.reference_count} references",
+        "no sources" if corpus.sources is None else "sources",
+        f"languages {source or '?'}-{target or '?'}",
+        f"scores {', '.join(item.name for item in corpus.criteria) or 'none'}",
+    ]
+    return f"{corpus.name}: {'; '.join(parts)}"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
 from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
+from engine.corpus.languages import code
 from engine.corpus.read import Inputs, Loaded, load, parse_columns
 from engine.corpus.types import Corpus, Finding
 from engine.errors import InputError
 from engine.metrics.base import Metric
-from engine.metrics.registry import bind_corpus
+from engine.metrics.registry import METRICS, bind_corpus
 from engine.progress import Progress
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import open_store
@@ -40,7 +44,8 @@ def add_corpus_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--columns",
         metavar="ROLE=COLUMN,…",
-        help="which column of a table is what: source=…,reference=…,hypothesis=…,system=…,segment=…,score=…",
+        help="which column of a table is what: source=…,reference=…,hypothesis=…,system=…,segment=…,score=…; "
+        "one system per column: hypothesis:NAME=…,hypothesis:NAME=…",
     )
     group.add_argument("--limit", metavar="N", type=int, help="only the first N segments")
     group.add_argument("--systems", metavar="NAME", nargs="+", help="only these systems, in this order")
@@ -49,8 +54,8 @@ def add_corpus_flags(parser: argparse.ArgumentParser) -> None:
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of every command that scores texts."""
     group = parser.add_argument_group("run")
-    group.add_argument("--metric", metavar="NAME", action="append", default=[], help="bleu, bertscore:layer=5, … (repeatable)")
-    group.add_argument("--human", metavar="CRITERION", help="which human score to use")
+    names = f"{', '.join(METRICS)}; options follow the name, as in bertscore:layer=5 (repeatable)"
+    group.add_argument("--metric", metavar="NAME", action="append", default=[], help=names)
     group.add_argument("--seed", metavar="N", type=int, default=0, help="seed of everything random (default 0)")
     group.add_argument("--store", metavar="FILE|none", help="where scores are kept (default: the user's cache folder)")
     group.add_argument("--threads", metavar="N", type=int, help="processor threads that models may use")
@@ -142,6 +147,14 @@ class Context:
         inputs = Inputs(paths=(_existing(name),), languages=_languages(self.arguments.langs))
         return corpus_or_fail(load(inputs, columns))
 
+    def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The table with what the input calls its segments (`id`), where it has segments and they have names."""
+        if "segment" not in frame or self.corpus.ids is None:
+            return frame
+        frame = frame.copy()
+        frame.insert(frame.columns.get_loc("segment") + 1, "id", [self.corpus.ids[index] for index in frame.segment])
+        return frame
+
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer, with the store that `--store` names."""
@@ -182,6 +195,11 @@ def _languages(text: str | None) -> tuple[str | None, str | None]:
     if not text:
         return (None, None)
     source, dash, target = text.partition("-")
-    if not dash:
-        return (None, source)
-    return (source or None, target or None)
+    return (_language(source), _language(target)) if dash else (None, _language(source))
+
+
+def _language(text: str) -> str | None:
+    known = code(text)
+    if text and known is None and not re.fullmatch("[a-z]{2,3}", text):
+        raise InputError(f"--langs names the unknown language {text!r}; write codes, as in de-en")
+    return known or text or None

@@ -36,4 +36,5 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
         counts = [f"{count} segments undefined: {reason}" for reason, count in row.undefined.items()]
         for remark in [*row.notes, *counts]:
             context.tell(f"{row.metric}, {row.system}: {remark}")
-    return (scores.segment_frame() if context.arguments.segments else scores.to_frame()), 0
+    status = 0 if any(row.n for row in scores.rows) else 2
+    return (scores.segment_frame() if context.arguments.segments else scores.to_frame()), status

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -90,6 +89,8 @@ def test_explain_rows(parts: dict[str, Path], tmp_path: Path) -> None:
         (["score", "demo:mt", "--metric", "bertscore:layer=999"], "999"),
         (["score", "demo:mt", "--systems", "aurora", "zenith"], "zenith"),
         (["score", "demo:mt", "--limit", "0"], "--limit"),
+        (["score", "demo:mt", "--langs", "klingon"], "klingon"),
+        (["score", "demo:mt", "--threads", "0"], "--threads"),
         (["score", "demo:mt", "--out", "scores.pkl"], ".csv"),
         (["score", "demo:mt", "--out", "no/such/folder/scores.csv"], "no/such/folder"),
         (["explain", "demo:mt", "--samples", "many"], "whole number"),
@@ -113,6 +114,24 @@ def test_check_tells_file_line_and_remedy(tmp_path: Path, capsys: pytest.Capture
     assert list(frame.columns)[:5] == ["kind", "file", "line", "message", "remedy"]
     assert "unequal-lengths" in set(frame.kind)
     assert main(["check", "demo:mt"]) == 0
+    assert "112 segments; systems aurora, beacon, cobalt; 1 references; sources; languages de-en" in capsys.readouterr().err
+
+
+def test_ids_of_the_input_stand_beside_segments(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("segment,system,hypothesis,reference\ns7,A,a b,a c\ns9,A,c d,c d\n", encoding="utf-8")
+    out = tmp_path / "rows.csv"
+    assert main(["score", str(table), "--metric", "chrf", "--segments", "--store", "none", "--out", str(out)]) == 0
+    assert pd.read_csv(out)[["segment", "id"]].to_numpy().tolist() == [[0, "s7"], [1, "s9"]]
+    words = tmp_path / "words.csv"
+    assert main(["explain", str(table), "--metric", "chrf", "--store", "none", "--out", str(words)]) == 0
+    assert list(pd.read_csv(words).columns[:3]) == ["segment", "id", "system"]
+
+
+def test_nothing_scored_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "out.txt").write_text("one\ntwo\n", encoding="utf-8")
+    assert main(["score", "--system", f"A={tmp_path / 'out.txt'}", "--metric", "bleu", "--store", "none"]) == 2
+    assert "the segment has no reference" in capsys.readouterr().err
 
 
 def test_the_sample_is_read_by_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +144,7 @@ def test_interrupt_ends_with_130(tmp_path: Path) -> None:
     arguments = ["explain", "demo:mt", "--explainer", "lime", "--metric", "bertscore", "--store", "none"]
     command = [sys.executable, "-m", "engine", *arguments]
     run = subprocess.Popen(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(8)
+    assert "%" in run.stderr.readline()  # the first line of progress: it is at work
     run.send_signal(signal.SIGINT)
     assert run.wait(timeout=60) == 130
     assert "cancelled" in run.stderr.read()
