@@ -61,8 +61,7 @@ def _cells(column: pd.Series, kinds: Sequence[Any], widest: int) -> list[list[st
     decimal = pd.api.types.is_float_dtype(column.dtype)
     places = {kind: _places(numbers) if decimal else 0 for kind, numbers in scales.items()}
     return [
-        [MISSING] if gone else _lines(item, places[kind], widest)
-        for kind, item, gone in zip(kinds, values, missing, strict=True)
+        [MISSING] if gone else _lines(item, places[kind], widest) for kind, item, gone in zip(kinds, values, missing, strict=True)
     ]
 
 

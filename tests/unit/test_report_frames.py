@@ -180,6 +180,11 @@ def test_the_terminals_table():
     ]
 
 
+def test_each_metric_has_its_own_decimals():
+    frame = pd.DataFrame({"metric": ["bleu", "bertscore"], "score": [46.5162, 0.851862]})
+    assert [line.split()[-1] for line in render_table(frame).split("\n")[2:]] == ["46.52", "0.8519"]
+
+
 def test_the_terminals_table_hides_nothing():
     long = "word " * 40
     shown = render_table(pd.DataFrame({"message": [long], "n": [1]}))
