@@ -6,8 +6,9 @@ import argparse
 
 import pandas as pd
 
-from engine.commands.context import Context, corpus_or_fail, read_corpus
+from engine.commands.context import Context, read_corpus
 from engine.corpus.check import findings_frame
+from engine.corpus.read import corpus_or_fail
 from engine.corpus.types import Corpus
 from engine.errors import InputError
 

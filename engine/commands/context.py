@@ -15,8 +15,8 @@ import pandas as pd
 from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
 from engine.corpus.languages import code
-from engine.corpus.read import Inputs, Loaded, load, parse_columns
-from engine.corpus.types import Corpus, Finding
+from engine.corpus.read import Inputs, Loaded, corpus_or_fail, load, parse_columns
+from engine.corpus.types import Corpus
 from engine.errors import InputError
 from engine.metrics.base import Metric
 from engine.metrics.registry import METRICS, bind_corpus
@@ -85,24 +85,6 @@ def read_corpus(arguments: argparse.Namespace) -> Loaded:
     if not any(parts):
         raise InputError("no corpus is named; give a file or folder, demo:mt, or --system NAME=FILE with --reference FILE")
     return load(inputs, parse_columns(arguments.columns) if arguments.columns else None)
-
-
-def corpus_or_fail(loaded: Loaded) -> Corpus:
-    """The corpus of `loaded`, or an InputError with the first reason why there is none."""
-    if loaded.corpus is not None:
-        return loaded.corpus
-    for finding in loaded.findings:
-        if finding.severity == "fatal":
-            raise InputError(one_line(finding))
-    columns = ", ".join(loaded.table.columns) if loaded.table else ""
-    guess = ",".join(f"{role}={name}" for name, role in (loaded.table.guess if loaded.table else {}).items() if role != "ignore")
-    raise InputError(f"the columns are not certain ({columns}); say --columns {guess or 'hypothesis=…,reference=…'}")
-
-
-def one_line(finding: Finding) -> str:
-    """A finding as the one line that goes to standard error."""
-    place = finding.file + (f":{finding.line}" if finding.line else "")
-    return f"{place}: {finding.message} {finding.remedy}".strip()
 
 
 @dataclass(frozen=True)

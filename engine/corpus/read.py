@@ -72,7 +72,11 @@ def load_or_fail(parts: Inputs, columns: Mapping[str, str] | None = None) -> Cor
     ------
     InputError : a fatal finding, or columns that are not certain; one line with file, line and remedy.
     """
-    loaded = load(parts, columns)
+    return corpus_or_fail(load(parts, columns))
+
+
+def corpus_or_fail(loaded: Loaded) -> Corpus:
+    """The corpus that was read, or an InputError with the first reason why there is none (see `load_or_fail`)."""
     if loaded.corpus is not None:
         return loaded.corpus
     fatal = next((finding for finding in loaded.findings if finding.severity == "fatal"), None)
