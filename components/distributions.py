@@ -74,7 +74,7 @@ def show_distributions(work: Workspace, scores: Mapping[str, np.ndarray], spec: 
                 alt.Tooltip("segments:Q"),
             ],
         )
-        .properties(height=70 + 46 * min(len(names), 20))
+        .properties(height=70 + 46 * min(len(names), 20), padding={"left": 5, "top": 5, "bottom": 5, "right": 16})
         .add_params(picked)
     )
     alt_text = f"Distribution of the segments' {spec.name} for each system"
