@@ -31,8 +31,8 @@ PREVIEW_ROWS = 8
 
 def ask_columns(work: Workspace, table: TablePreview, identity: Any, choices: dict[str, Any]) -> None:
     """Say why the columns are not certain, and draw the form."""
-    reason = f" {table.reason[:1].upper()}{table.reason[1:].rstrip('.')}." if table.reason else ""
-    message = f"Which column is what cannot be told for certain.{plain(reason)} Check the guess below."
+    reason = f": {table.reason.rstrip('.')}" if table.reason else ""
+    message = f"Which column is what cannot be told for certain{plain(reason)}. Check the guess below."
     st.warning(message, icon=":material/help:")
     column_form(work, table, identity, choices)
 

@@ -31,11 +31,11 @@ TITLES = {
     "not-xml": "Not XML",
 }
 CONTROLS = {
-    "--langs": "Where that is wrong, set the languages in the box above.",
-    "--columns": "Say in the box above which column is what.",
-    "--source": "Say in the box above what each file is.",
-    "--reference": "Say in the box above what each file is.",
-    "--system": "Say in the box above what each file is.",
+    "--langs": "Where that is wrong, set the languages beside the uploaded files.",
+    "--columns": "Say beside the uploaded files which column is what.",
+    "--source": "Say beside the uploaded files what each file is.",
+    "--reference": "Say beside the uploaded files what each file is.",
+    "--system": "Say beside the uploaded files what each file is.",
 }
 """A flag of the command line in a remedy → the control on the page that does the same."""
 
