@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from engine.progress import Progress, silent
 from engine.scoring.pieces import Piece
 from engine.scoring.store import Store
 
+_TOKENS = "tokens"  # the layer of a tagger that only splits
+_KINDS = {SYNTAX: ("pos", "morph"), ENTITIES: ("entity",), _TOKENS: ()}
 _VERSION = 1  # part of the keys; changes when the same text gets other tags
 _BATCH = 64  # texts that are tagged and stored together
 
@@ -104,7 +108,7 @@ def tag_texts(
     layers = [layer for layer in layers if tagger.tags]
     known: dict[str, dict[str, Piece]] = {layer: _stored(distinct, tagger, layer, store) for layer in layers}
     if not layers:
-        known["tokens"] = {}
+        known[_TOKENS] = {}
     groups: dict[tuple[str, ...], list[str]] = {}
     for text in distinct:
         missing = tuple(layer for layer in known if text not in known[layer])
@@ -125,67 +129,63 @@ def tag_texts(
 def _stored(texts: Sequence[str], tagger: Tagger, layer: str, store: Store | None) -> dict[str, Piece]:
     if store is None:
         return {}
-    keys = {text: _key(text, tagger, layer) for text in texts}
+    keys = _keys(texts, tagger, layer)
     pieces = store.get_pieces(keys.values())
     return {text: pieces[key] for text, key in keys.items() if key in pieces}
 
 
-def _key(text: str, tagger: Tagger, layer: str) -> str:
-    return Store.piece_key("muler tags", _VERSION, tagger.identity, layer, text)
+def _keys(texts: Iterable[str], tagger: Tagger, layer: str) -> dict[str, str]:
+    """The key of each text's piece."""
+    base = Store.piece_key("muler tags", _VERSION, tagger.identity, layer).encode()
+    return {text: blake2b(base + text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts}
 
 
 def _tag_batch(
     texts: list[str], tagger: Tagger, layers: Sequence[str], known: dict[str, dict[str, Piece]], store: Store | None
 ) -> None:
-    tagged = run_tagger(tagger, texts, [layer for layer in layers if layer != "tokens"])
-    fresh: dict[str, Piece] = {}
-    for text, item in zip(texts, tagged, strict=True):
-        for layer in layers:
-            piece = known[layer][text] = _pack(item, layer)
-            fresh[_key(text, tagger, layer)] = piece
-    if store is not None and tagger.tags:
-        store.put_pieces(fresh)
+    tagged = run_tagger(tagger, texts, [layer for layer in layers if layer != _TOKENS])
+    for layer in layers:
+        fresh = {text: _pack(item, layer) for text, item in zip(texts, tagged, strict=True)}
+        known[layer].update(fresh)
+        if store is not None and tagger.tags:
+            keys = _keys(texts, tagger, layer)
+            store.put_pieces({keys[text]: piece for text, piece in fresh.items()})
 
 
 def _pack(item: TaggedText, layer: str) -> Piece:
-    if layer == SYNTAX:
-        pos, pos_names = _number(item.pos)
-        morph, morph_names = _number(item.morph)
-        return Piece({"tokens": item.tokens, "pos": pos, "morph": morph}, {"pos": pos_names, "morph": morph_names})
-    if layer == ENTITIES:
-        entity, names = _number(item.entities)
-        return Piece({"tokens": item.tokens, "entity": entity}, {"entity": names})
-    return Piece({"tokens": item.tokens})
-
-
-def _number(names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32), list(numbers)
+    """One array int32[n, 3 + c]: first character, the one after the last, flags, then a code for each kind of name."""
+    columns, facts = [item.tokens], {}
+    for kind, names in zip(_KINDS[layer], (item.pos, item.morph) if layer == SYNTAX else (item.entities,)):
+        numbers: dict[str, int] = {}
+        columns.append(np.array([[numbers.setdefault(name, len(numbers))] for name in names], np.int32).reshape(-1, 1))
+        facts[kind] = list(numbers)
+    return Piece({"tags": np.hstack(columns)}, facts)
 
 
 def _assemble(texts: tuple[str, ...], known: Mapping[str, Mapping[str, Piece]], tagger: Tagger) -> TaggedTexts:
-    first = [next(iter(known.values()))[text] for text in texts]
-    lengths = [len(piece["tokens"]) for piece in first]
-    tokens = np.concatenate([np.empty((0, 3), np.int32), *(piece["tokens"] for piece in first)])
-    if SYNTAX in known:  # flags that come from tags are complete only there
-        tokens[:, 2] = np.concatenate([np.empty(0, np.int32), *(known[SYNTAX][text]["tokens"][:, 2] for text in texts)])
-    codes = {}
-    for name, layer in (("pos", SYNTAX), ("morph", SYNTAX), ("entity", ENTITIES)):
-        codes[name], codes[f"{name}_names"] = _merge(
-            [known[layer][text] for text in texts] if layer in known else None, name, lengths
-        )
-    start, end, flags = np.ascontiguousarray(tokens.T)
+    layers = sorted(known, key=lambda layer: layer != SYNTAX)  # flags that come from tags are complete only there
+    tables = {}
+    for layer in layers:
+        pieces = [known[layer][text] for text in texts]
+        tables[layer] = np.concatenate([np.empty((0, 3 + len(_KINDS[layer])), np.int32), *(piece["tags"] for piece in pieces)])
+    first = known[layers[0]]
+    lengths = [len(first[text]["tags"]) for text in texts]
+    start, end, flags = np.ascontiguousarray(tables[layers[0]][:, :3].T)
+    codes: dict[str, Any] = {}
+    for layer, kinds in ((SYNTAX, _KINDS[SYNTAX]), (ENTITIES, _KINDS[ENTITIES])):
+        for column, kind in enumerate(kinds, 3):
+            codes[kind], codes[f"{kind}_names"] = np.zeros(len(start), np.int32), ("",)
+            if layer in known:
+                names = [known[layer][text].facts[kind] for text in texts]
+                codes[kind], codes[f"{kind}_names"] = _merge(tables[layer][:, column], names, lengths)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return TaggedTexts(texts, offsets, start, end, flags, tagger=tagger, **codes)
 
 
-def _merge(pieces: Sequence[Piece] | None, name: str, lengths: Sequence[int]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The codes of all texts with one list of names."""
-    if pieces is None:
-        return np.zeros(sum(lengths), np.int32), ("",)
+def _merge(own: np.ndarray, names: Sequence[list[str]], lengths: Sequence[int]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Codes that count through each text's own names, int32[n_tokens], as codes of one list of names."""
     numbers: dict[str, int] = {"": 0}
-    parts = [np.empty(0, np.int32)]
-    for piece in pieces:
-        table = np.array([numbers.setdefault(item, len(numbers)) for item in piece.facts[name]], np.int32)
-        parts.append(table[piece[name]] if len(table) else piece[name])
-    return np.concatenate(parts), tuple(numbers)
+    table = np.array([numbers.setdefault(name, len(numbers)) for of in names for name in of], np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(of) for of in names])]).astype(np.int64)
+    place = np.repeat(starts[:-1], lengths) + own
+    return table[place] if len(place) else np.zeros(0, np.int32), tuple(numbers)
