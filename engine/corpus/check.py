@@ -12,7 +12,15 @@ COLUMNS = ("kind", "file", "line", "message", "remedy", "severity")
 
 
 def findings_frame(findings: Sequence[Finding]) -> pd.DataFrame:
-    """One row per finding, in the order given, with the columns of `COLUMNS`; `line` is missing where none is known."""
-    frame = pd.DataFrame([[getattr(finding, column) for column in COLUMNS] for finding in findings], columns=list(COLUMNS))
+    """One row per finding, in the order given, with the columns of `COLUMNS`; `line` is missing where none is known.
+
+    A file name that is no UTF-8 reaches Python with half surrogate pairs, which a table cannot hold; they become escapes.
+    """
+    rows = [[_whole(getattr(finding, column)) for column in COLUMNS] for finding in findings]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["line"] = frame["line"].astype("Int64")
     return frame
+
+
+def _whole(value: str | int | None) -> str | int | None:
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value

@@ -112,6 +112,8 @@ def test_findings_as_a_table():
     assert len(empty) == 0
     assert findings_frame([Finding("k", "f", None, "m", "r", "note")])["line"].isna().all()
     assert isinstance(frame, pd.DataFrame)
+    latin = findings_frame([Finding("k", "gr\udcfcn.txt", 1, "gr\udcfcn.txt is odd.", "r", "note")])
+    assert latin["file"].tolist() == ["gr\\udcfcn.txt"]
 
 
 def test_fatal_findings_come_first():
