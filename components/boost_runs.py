@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -73,38 +75,45 @@ def _cost(corpus: Corpus, metric: Metric, options: ExplainOptions) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A corpus that is explained, and what is asked of it. Everything slow is kept by the workspace."""
+    """A corpus that is explained, and what is asked of it. Everything slow is kept by the workspace.
+
+    `role` is "own" for the corpus of the page, "other" for the one that p and w are chosen on.
+    """
 
     work: Workspace
     corpus: Corpus
     metric: Metric
     asked: Asked
     explanations: Explanations
+    role: str = "own"
 
     @property
     def key(self) -> tuple:
         """What decides the rows."""
         return self.corpus.hash, self.metric.spec.signature, self.asked.explain, self.asked.options.sides
 
+    def _latest(self, what: str, key: tuple, make: Callable[[], Any]) -> Any:
+        """Kept until something else is asked for: power means over the whole grid are large."""
+        return self.work.latest(f"boost {what} {self.role}", (*self.key, *key), make)
+
     @cached_property
     def rows(self) -> Rows:
         """The explained outputs as numbers; their power means are kept with them."""
-        make = lambda: explained_rows(self.corpus, self.explanations, self.asked.options.sides)  # noqa: E731
-        return self.work.cached(("boost rows", *self.key), make)
+        return self._latest("rows", (), lambda: explained_rows(self.corpus, self.explanations, self.asked.options.sides))
 
     @cached_property
     def group(self) -> Group:
         """All outputs with their human scores."""
         assert self.asked.criterion is not None
         name = self.asked.criterion.name
-        return self.work.cached(("boost group", *self.key, name), lambda: human_group(self.corpus, self.rows, name))
+        return self._latest("group", (name, id(self.rows)), lambda: human_group(self.corpus, self.rows, name))
 
     @cached_property
     def parts(self) -> list[Group]:
         """All outputs cut into parts of whole documents."""
         parts = self.asked.options.parts
-        make = lambda: [group for (group,) in cut_groups([self.group], parts)]  # noqa: E731
-        return self.work.cached(("boost parts", *self.key, self.group.name, parts), make)
+        key = (self.group.name, parts, id(self.rows))
+        return self._latest("parts", key, lambda: [group for (group,) in cut_groups([self.group], parts)])
 
     def shown(self, group: str) -> Group:
         """The outputs that a click on the surface is about."""
@@ -177,4 +186,4 @@ def other_study(work: Workspace, asked: Asked) -> tuple[Study | None, bool]:
     outcome = explained(work, corpus, metric, asked.explain)
     if outcome is None or not await_result(outcome, work, f"Explaining {plain(corpus.name)}"):
         return None, False
-    return Study(work, corpus, metric, replace(asked, criterion=criterion, on=""), outcome.value), True
+    return Study(work, corpus, metric, replace(asked, criterion=criterion, on=""), outcome.value, "other"), True
