@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -37,7 +37,7 @@ class BleuMasker:
         finder: SpanFinder,
         mask_word: str,
         words: Words,
-        tokens: Callable[[str], list[str]] | None = None,
+        tokens: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
         self._finder = finder
         self._mask_word = mask_word

@@ -67,7 +67,7 @@ class TextMasker:
         if self._characters is None:
             assert self._visible is not None
             return self._visible
-        return self._characters.words(average_length(spans, self.texts.members) if self.style.by_length else 1)
+        return self._characters.words(average_length(spans, self.texts.members) if self.style.by_character else 1)
 
     def masked(self, cover: Cover, kept: np.ndarray | None = None) -> MaskedTexts:
         """The texts of the corpus with the tokens in `cover` masked, made on demand.
@@ -78,7 +78,8 @@ class TextMasker:
         """
         spans = self.finder.find(cover.mask, cover.entities)
         kept_spans = None if kept is None else kept[spans.first]
-        return MaskedTexts(self.texts.tagged, spans, self.words(spans), self._numbering, self._templates(spans), kept_spans)
+        templates = self._templates(spans)
+        return MaskedTexts(self.texts.tagged, spans, self.words(spans), self._numbering, templates, kept_spans)
 
     def _templates(self, spans: Spans) -> list[Template] | None:
         if self.tokens is None:
@@ -138,7 +139,7 @@ class QuickBleu:
 def make_masker(metric: Metric, texts: CorpusTexts, scorer: Scorer, numbering: str = "same", unit: str = "token") -> Masker:
     """The masker for a metric: the quickest that gives the numbers of masked texts; for BERTScore the edited matrix."""
     through_text = TextMasker(metric, texts, scorer, numbering, unit)
-    if isinstance(metric, Bleu) and numbering == "same" and BleuMasker.can_mask(metric) and not through_text.style.by_length:
+    if isinstance(metric, Bleu) and numbering == "same" and BleuMasker.can_mask(metric) and not through_text.style.by_character:
         words = bleu_words(texts.tagged)
         if words is not None:
             none = np.zeros(len(texts.tagged.start), bool)

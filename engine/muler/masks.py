@@ -92,7 +92,7 @@ def visible_masks(texts: Iterable[str]) -> MaskWords:
     return MaskWords(word, True)
 
 
-def template_of(text: str, tokens: Callable[[str], list[str]] | None) -> Template:
+def template_of(text: str, tokens: Callable[[str], Sequence[str]] | None) -> Template:
     """What stands for a masked word: a mask for each of its tokens, while marks between letters and digits stay.
 
     Parameters
@@ -145,16 +145,7 @@ class MaskedTexts:
 
     def text(self, index: int, kind: int) -> str:
         """One text with its spans masked; itself where it has none."""
-        first, last = self._offsets[index], self._offsets[index + 1]
-        if first == last:
-            return self._texts[index]
-        between = self._between(index, first, last)
-        if self._plain(kind):
-            return self._words.word(kind, 0).join(between)
-        parts = [between[0]]
-        for span, following in zip(range(first, last), between[1:]):
-            parts += (self.mask(span, kind), following)
-        return "".join(parts)
+        return self.texts([index], [kind])[0][0]
 
     def mask(self, span: int, kind: int) -> str:
         """What stands for a span."""
@@ -165,17 +156,21 @@ class MaskedTexts:
         return word if self._templates is None else fill(self._templates[span], word)
 
     def texts(self, indices: Sequence[int], kinds: Sequence[int]) -> list[list[str]]:
-        """Several texts, once for each kind of mask; quick where all masks are alike."""
-        if not all(map(self._plain, kinds)):
-            return [[self.text(index, kind) for index in indices] for kind in kinds]
-        masks = [self._words.word(kind, 0) for kind in kinds]
+        """Several texts, once for each kind of mask."""
+        masks = [self._words.word(kind, 0) if self._plain(kind) else None for kind in kinds]
         columns: list[list[str]] = [[] for _ in kinds]
         for index in indices:
             first, last = self._offsets[index], self._offsets[index + 1]
             between = self._between(index, first, last) if first < last else [self._texts[index]]
-            for column, mask in zip(columns, masks):
-                column.append(mask.join(between))
+            for column, mask, kind in zip(columns, masks, kinds):
+                column.append(self._written(between, first, kind) if mask is None else mask.join(between))
         return columns
+
+    def _written(self, between: list[str], first: int, kind: int) -> str:
+        parts = [between[0]]
+        for span, following in enumerate(between[1:], first):
+            parts += (self.mask(span, kind), following)
+        return "".join(parts)
 
     def _plain(self, kind: int) -> bool:
         """Whether all masks of a kind are the same word."""

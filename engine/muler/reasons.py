@@ -82,7 +82,7 @@ def odd(
         why = str(found[0])
     elif len(guilty):
         worst = int(rows[np.argmax(losses)])
-        why = f"words are split differently on the two sides, most of all in segment {worst + 1}"
+        why = f"matches beside the masks {'are lost' if value.muler < 0 else 'arise'}, most of all in segment {worst + 1}"
     else:
         why = "no single sentence is the cause"
     if value.muler < 0:

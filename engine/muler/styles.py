@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,14 +26,15 @@ class MaskStyle:
     ----------
     spans : where masks stand apart.
     characters : "private" or "han" characters, or "visible" words for metrics that may drop or merge unknown characters.
-    by_length : True where the metric counts characters: masks are as long as the masked words are on average.
+    by_character : True where the metric counts characters: masks are as long as the feature's words are on average, so that a
+        feature weighs what it did and a wrong length is no mistake.
     tokens : the tokens into which the metric splits a word; None where a word is one, or where it is not known.
     """
 
     spans: Style
     characters: Literal["private", "han", "visible"] = "private"
-    by_length: bool = False
-    tokens: Callable[[str], list[str]] | None = None
+    by_character: bool = False
+    tokens: Callable[[str], Sequence[str]] | None = None
 
 
 def mask_style(metric: Metric) -> MaskStyle:
@@ -41,7 +42,7 @@ def mask_style(metric: Metric) -> MaskStyle:
     if isinstance(metric, Bleu):
         return _bleu_style(metric)
     if isinstance(metric, Chrf):
-        return MaskStyle(Style("words"), by_length=True)
+        return MaskStyle(Style("words"), by_character=True)
     if isinstance(metric, Ter):
         separate = metric.split_hypothesis("a.") != ["a."]
         blind = not metric.split_hypothesis(".")
@@ -61,7 +62,7 @@ def _bleu_style(metric: Bleu) -> MaskStyle:
         return bleu_tokens(metric, text)
 
     if tokenizer.name == "char":
-        return MaskStyle(Style("none"), by_length=True)
+        return MaskStyle(Style("none"), by_character=True)
     if tokenizer.name == "zh":
         return MaskStyle(Style("words"), "han", tokens=tokens)
     seams = {"none": "none", "intl": "unicode"}.get(tokenizer.name, "words")
