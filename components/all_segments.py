@@ -75,14 +75,17 @@ def _show_words(work: Workspace, found: Explanations, metric: Metric) -> None:
     words = work.latest("word table", id(found), lambda: word_table(found))
     repeated = words[words["occurrences"] > 1]
     words = (repeated if len(repeated) else words).sort_values("mean", ascending=metric.spec.higher_is_better)
-    st.markdown("**Words of the outputs that cost the most on average** (in at least two places)")
+    costly = len(words) and words["mean"].iloc[0] * (1 if metric.spec.higher_is_better else -1) < 0
+    where = " (in at least two places)" if len(repeated) else ""
+    st.markdown(f"**Words of the outputs that {'cost the most' if costly else 'help the least'} on average**{where}")
     places = decimals(float(words["mean"].abs().max())) if len(words) else 2
     form = st.column_config.NumberColumn
     st.dataframe(
         words.head(WORDS_SHOWN),
         hide_index=True,
-        height=260,
+        height="content" if len(words) < 7 else 260,
         alt="Words of the outputs by mean importance",
+        column_order=None if metric.spec.higher_is_better else ["word", "system", "occurrences", "mean"],
         column_config={
             "word": st.column_config.TextColumn("Word"),
             "system": st.column_config.TextColumn("System"),

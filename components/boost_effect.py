@@ -82,7 +82,7 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
         {
             "": [part if part != "other" else "" for part in system_parts(frame["system"], a, b)],
             "System": frame["system"],
-            f"{spec.name}": frame["score"],
+            f"Mean {spec.name}": frame["score"],
             "Boosted": frame["boosted"],
             "Rank": frame["rank"],
             "Boosted rank": frame["boosted_rank"],
@@ -92,7 +92,10 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
     form, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config = {
         "": text(width=36),
-        spec.name: form(format=f"%.{places}f", help="Mean of the outputs that have a score and an aggregate"),
+        f"Mean {spec.name}": form(
+            format=f"%.{places}f",
+            help="Mean of the outputs that have a score and an aggregate; the corpus score on the page Corpus may differ",
+        ),
         "Boosted": form(format=f"%.{places}f", help="w \u00b7 score + (1 \u2212 w) \u00b7 power mean of the importances"),
         "Rank": form(format="%g", help="1 is best; ties share the mean of their ranks"),
         "Boosted rank": form(format="%g"),

@@ -62,9 +62,13 @@ def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str
             _fact(f"{tag} Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
         else:
             places = decimals(max(abs(faithful.top), abs(faithful.random)))
-            top, random = (number(drop, places) for drop in (faithful.top, faithful.random))
-            drops = f"{unit} drops by {top} without the top words, by {random} without random ones."
-            _fact(f"{tag} Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, drops)
+            top, random = (_fall(drop, places) for drop in (faithful.top, faithful.random))
+            falls = f"{unit} {top} without the top words, {random} without random ones."
+            _fact(f"{tag} Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, falls)
+
+
+def _fall(drop: float, places: int) -> str:
+    return f"{'rises' if drop < 0 else 'drops'} by {number(abs(drop), places)}"
 
 
 def _fact(label: str, value: str, help: str, note: str) -> None:

@@ -107,7 +107,7 @@ def test_one_setting_is_read_from_the_address_and_changed_there(open_app: Open, 
     assert app.query_params["p"] == "4" and app.query_params["w"] == "0.2"
     table = app.dataframe[0].value
     expected = system_frame(planted.rows, 4.0, 0.2, group=planted)
-    for column, name in {"chrF": "score", "Boosted": "boosted", "Rank": "rank", "Boosted rank": "boosted_rank"}.items():
+    for column, name in {"Mean chrF": "score", "Boosted": "boosted", "Rank": "rank", "Boosted rank": "boosted_rank"}.items():
         assert table[column].to_numpy() == pytest.approx(expected[name].to_numpy())
     app.button(key="boost-reset").click().run()
     assert "p" not in app.query_params
