@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from tempfile import TemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from engine.metrics.bertscore import F1, PRECISION, RECALL, TRUNCATED, BertScore
 from engine.muler.corpus_texts import MISSING, CorpusTexts, Cover
 from engine.muler.spans import SpanFinder, Style
 from engine.progress import Progress, silent
+
+Pair = tuple[np.ndarray, np.ndarray]
 
 _BLOCK = 256  # pairs of texts that are read together
 _IN_MEMORY = 1 << 29  # bytes of similarities beyond which they are kept in a file
@@ -34,7 +37,7 @@ class BertScoreMasker:
         """Whether the matrix is one of output by reference, and the encoder says where its tokens stand."""
         return metric.spec.needs_reference and metric.encoder().tokenizer.spans is not None
 
-    def statistics(self, cover: Cover, rows: dict[str, np.ndarray], progress: Progress = silent) -> dict[str, tuple]:
+    def statistics(self, cover: Cover, rows: Mapping[str, np.ndarray], progress: Progress = silent) -> dict[str, Pair]:
         """Statistics under the oracle and under the anti-oracle; see `engine.muler.maskers.Masker`."""
         from engine.muler.similarity_kernel import edited_means
 
@@ -49,7 +52,7 @@ class BertScoreMasker:
                 pairs.similarities, pairs.starts, pairs.hypotheses, pairs.references, pairs.offsets, marked, pairs.weights, single
             )
             plain = pairs.plain[name][chosen, TRUNCATED]
-            found[name] = tuple(self._reduce(means[:, side : side + 2], single, starts, plain) for side in (0, 2))
+            found[name] = (self._reduce(means[:, :2], single, starts, plain), self._reduce(means[:, 2:], single, starts, plain))
         return found
 
     def _reduce(self, means: np.ndarray, single: np.ndarray, starts: np.ndarray, cut: np.ndarray) -> np.ndarray:
@@ -84,12 +87,13 @@ class _Pairs:
     def __init__(self, metric: BertScore, texts: CorpusTexts, progress: Progress) -> None:
         self._texts = texts
         encoder, known = metric.encoder(), texts.tagged.texts
-        tokens = encoder.tokenizer(known, metric.options.long)
+        long: Any = metric.options.long
+        tokens = encoder.tokenizer(known, long)
         lengths = np.array([len(item.ids) for item in tokens], np.int64)
         body = np.array([item.body for item in tokens], np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.weights = np.concatenate([np.empty(0), *(metric.token_weights(item.ids) for item in tokens)])
-        self._places = np.concatenate([np.empty((0, 2), np.int32), *encoder.tokenizer.places(known, metric.options.long)])
+        self._places = np.concatenate([np.empty((0, 2), np.int32), *encoder.tokenizer.places(known, long)])
         self._single: dict[tuple[int, int], int] = {}
         for outputs in texts.outputs.values():
             for row, output in enumerate(outputs.tolist()):
@@ -109,7 +113,9 @@ class _Pairs:
 
     def of(self, system: str, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The pairs of some segments, int64[m], and where each segment's begin, int64[len(rows)]."""
-        texts, single, starts = self._texts, [], []
+        texts = self._texts
+        single: list[int] = []
+        starts: list[int] = []
         outputs = texts.outputs[system]
         for row in rows.tolist():
             starts.append(len(single))
@@ -140,10 +146,11 @@ class _Pairs:
 
     def _fill(self, metric: BertScore, progress: Progress) -> None:
         encoder, known = metric.encoder(), self._texts.tagged.texts
+        long: Any = metric.options.long
         for block in _blocks(len(self.starts)):
             progress(block.start, max(1, len(self.starts)))
             pairs = [(known[self.hypotheses[row]], known[self.references[row]]) for row in block]
-            embedded = encoder.embed(list(dict.fromkeys(text for pair in pairs for text in pair)), metric.options.long)
+            embedded = encoder.embed(list(dict.fromkeys(text for pair in pairs for text in pair)), long)
             for row, (output, reference) in zip(block, pairs):
                 matrix = embedded[output].vectors @ embedded[reference].vectors.t()
                 cosines = matrix.cpu().numpy().reshape(-1)

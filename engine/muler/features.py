@@ -132,7 +132,6 @@ class FeatureTable:
         self._references = references
         self._lexicons = lexicons
         self._masks: dict[Feature, Callable[[], np.ndarray]] = {}
-        self._lowered: np.ndarray | None = None
         self._hidden: set[Feature] = set()  # the same as another feature: shown only when asked for by name
         for family in selection.all_families:
             getattr(self, f"_add_{family}")(family in selection.families)
@@ -173,13 +172,13 @@ class FeatureTable:
         codes = {name: code for code, name in enumerate(self.tagged.pos_names)}
         for name in UPOS:
             if name in codes:
-                self._masks[Feature("pos", name)] = lambda code=codes[name]: self.tagged.pos == code
+                self._hold(Feature("pos", name), np.arange(len(codes)) == codes[name], self.tagged.pos)
 
     def _add_ner(self, whole: bool) -> None:
         names = self.tagged.entity_names
         for label in sorted({name.removeprefix("B-") for name in names} - {""}):
             table = np.array([name in (label, f"B-{label}") for name in names])
-            self._masks[Feature("ner", label)] = lambda table=table: table[self.tagged.entity] & ~self._leading_articles
+            self._hold(Feature("ner", label), table, self.tagged.entity, among=~self._leading_articles)
         if whole and len(names) == 1:
             self.notes.append(f"the tagger {self.tagged.tagger.model} finds no entities")
 
@@ -192,17 +191,17 @@ class FeatureTable:
             for name, wanted in [(attribute, frozenset(of)), *((value, frozenset((value,))) for value in of)]:
                 table = np.array([not wanted.isdisjoint(held) for held in names])
                 feature = Feature("morph", name)
-                self._masks[feature] = lambda table=table: table[self.tagged.morph]
+                self._hold(feature, table, self.tagged.morph)
                 if name == attribute and len(of) == 1:
                     self._hidden.add(feature)
         if whole and not values:
             self.notes.append(f"the tagger {self.tagged.tagger.model} gives no morphology")
 
     def _add_gender(self, whole: bool) -> None:
-        self._add_list("gender", "words", whole, True)
+        self._add_list("gender", whole, classes=True)
 
     def _add_negation(self, whole: bool) -> None:
-        self._add_list("negation", "words", whole, False)
+        self._add_list("negation", whole, classes=False)
 
     def _add_number(self, whole: bool) -> None:
         self._masks[Feature("number", "numbers")] = lambda: (self.tagged.flags & NUMBER) > 0
@@ -210,7 +209,9 @@ class FeatureTable:
     def _add_punctuation(self, whole: bool) -> None:
         self._masks[Feature("punctuation", "all")] = lambda: (self.tagged.flags & PUNCTUATION) > 0
         for name, characters in _PUNCTUATION.items():
-            self._add_forms("punctuation", name, lambda form, of=frozenset(characters): bool(form) and of.issuperset(form))
+            self._add_forms(
+                Feature("punctuation", name), [bool(form) and set(form) <= set(characters) for form in self.tagged.forms]
+            )
 
     def _add_frequency(self, whole: bool) -> None:
         counts, is_word = self._reference_counts()
@@ -220,18 +221,16 @@ class FeatureTable:
         least = order[min(reached, len(order) - 1)] if len(order) else 1
         frequent = (counts >= max(least, 1)) & ~rare
         for name, table in (("rare", rare), ("middle", ~rare & ~frequent), ("frequent", frequent)):
-            self._masks[Feature("frequency", name)] = lambda table=table: table[self._lower_form()] & is_word
+            self._hold(Feature("frequency", name), table, self._lower_form, among=is_word)
 
     def _add_lexicon(self, whole: bool) -> None:
         for lexicon in self._lexicons:
             names, classes = lexicon.classes(self._options.bins)
             found = [classes.get(form, classes.get(form.lower(), -1)) for form in self.tagged.forms]
-            table = np.array(found, np.int64)
             for place, name in enumerate(names):
-                feature = Feature("lexicon", f"{lexicon.name} {name}")
-                self._masks[feature] = lambda table=table, place=place: (table == place)[self.tagged.form]
+                self._add_forms(Feature("lexicon", f"{lexicon.name} {name}"), [number == place for number in found])
 
-    def _add_list(self, family: str, everything: str, whole: bool, classes: bool) -> None:
+    def _add_list(self, family: str, whole: bool, classes: bool) -> None:
         language = self.tagged.tagger.language
         words = word_list(language, family)
         if words is None:
@@ -243,13 +242,18 @@ class FeatureTable:
                 raise InputError(message)
             self.notes.append(message)
             return
-        self._add_forms(family, everything, lambda form: form.lower() in words)
+        found = [words.get(form.lower()) for form in self.tagged.forms]
+        self._add_forms(Feature(family, "words"), [name is not None for name in found])
         for name in sorted(set(words.values())) if classes else ():
-            self._add_forms(family, name, lambda form, name=name: words.get(form.lower()) == name)
+            self._add_forms(Feature(family, name), [held == name for held in found])
 
-    def _add_forms(self, family: str, name: str, holds: Callable[[str], bool]) -> None:
-        table = np.array([holds(form) for form in self.tagged.forms], bool)
-        self._masks[Feature(family, name)] = lambda: table[self.tagged.form]
+    def _add_forms(self, feature: Feature, held: Sequence[bool]) -> None:
+        """A feature of word forms: `held` says which."""
+        self._hold(feature, np.array(held, bool), self.tagged.form)
+
+    def _hold(self, feature: Feature, table: np.ndarray, codes: np.ndarray, among: np.ndarray | None = None) -> None:
+        """A feature of the tokens whose code is True in `table`, or of those `among` some tokens."""
+        self._masks[feature] = lambda: table[codes] if among is None else table[codes] & among
 
     @cached_property
     def _leading_articles(self) -> np.ndarray:
@@ -262,14 +266,13 @@ class FeatureTable:
         goes_on[:-1] = (tagged.entity[1:] > 0) & ~begins[1:] & (tagged.text_of[1:] == tagged.text_of[:-1])
         return begins & article & goes_on
 
+    @cached_property
     def _lower_form(self) -> np.ndarray:
-        if self._lowered is None:
-            self._lowered = lower_forms(self.tagged)
-        return self._lowered
+        return lower_forms(self.tagged)
 
     def _reference_counts(self) -> tuple[np.ndarray, np.ndarray]:
         """How often the references hold each lower-case form, int64[n_forms]; and which tokens are words, bool[n_tokens]."""
-        tagged, lowered = self.tagged, self._lower_form()
+        tagged, lowered = self.tagged, self._lower_form
         times = np.bincount(self._references, minlength=len(tagged.texts))[tagged.text_of]
         is_word = (tagged.flags & ALPHABETIC) > 0
         counts = np.bincount(lowered, weights=times * is_word, minlength=len(tagged.forms))

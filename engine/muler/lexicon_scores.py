@@ -50,6 +50,7 @@ def lexicon_difference(
     rows = np.flatnonzero(~np.isnan(of))
     if len(rows) < max(minimum, 1):
         why = f"only {len(rows)} sentences have a word of the lexicon on both sides; {minimum} are needed"
-        return LexiconDifference(system, lexicon.name, len(rows), *[float("nan")] * 3, why)
+        nan = float("nan")
+        return LexiconDifference(system, lexicon.name, len(rows), nan, nan, nan, why)
     low, high = interval(resamples.means([of[rows]], rows)[0]) if resamples.count else (float("nan"),) * 2
     return LexiconDifference(system, lexicon.name, len(rows), float(of[rows].mean()), low, high)

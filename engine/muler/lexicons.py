@@ -81,11 +81,11 @@ def parse_lexicon(data: bytes, name: str, file: str) -> Lexicon:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        line = data.count(b"\n", 0, fault.start) + 1
-        raise InputError(f"{file}, line {line}: the lexicon is not UTF-8; save it as UTF-8") from fault
+        place = data.count(b"\n", 0, fault.start) + 1
+        raise InputError(f"{file}, line {place}: the lexicon is not UTF-8; save it as UTF-8") from fault
     rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r")
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.removesuffix("\r")
         if not line.strip() or line.startswith("#"):
             continue
         word, separator, value = line.partition("\t") if "\t" in line else line.rpartition(",")

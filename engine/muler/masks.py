@@ -179,7 +179,8 @@ class MaskedTexts:
 
     def _between(self, index: int, first: int, last: int) -> list[str]:
         """What stands before, between and after the masks of a text."""
-        text, place, between = self._texts[index], 0, []
+        between: list[str] = []
+        text, place = self._texts[index], 0
         spaces = self._spaces[self._space_offsets[index] : self._space_offsets[index + 1]]
         if spaces:
             return self._spaced(text, first, last, spaces)
@@ -191,9 +192,10 @@ class MaskedTexts:
 
     def _spaced(self, text: str, first: int, last: int, spaces: list[int]) -> list[str]:
         """`_between` with spaces put in; one at the start of a mask stands before it."""
-        place, between, pending = 0, [], 0
+        between: list[str] = []
+        place, pending = 0, 0
         for end in (*self._start[first:last], len(text) + 1):
-            part = []
+            part: list[str] = []
             while pending < len(spaces) and spaces[pending] <= end:
                 part += (text[place : spaces[pending]], " ")
                 place = spaces[pending]

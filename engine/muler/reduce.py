@@ -133,7 +133,8 @@ class Value:
 
 def no_value(n: int) -> Value:
     """What stands where n sentences are too few."""
-    return Value(n, *[float("nan")] * 5, np.empty(0))
+    nan = float("nan")
+    return Value(n, nan, nan, nan, nan, nan, np.empty(0))
 
 
 def value_of(

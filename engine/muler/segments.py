@@ -116,9 +116,10 @@ def feature_segments(
         for place in order.tolist():
             row = int(rows[place])
             members = texts.members[texts.offsets[row] : texts.offsets[row + 1]].tolist()
-            numbers = (float(table[place]) for table in tables)
-            where = tuple(_spans(spans, member) for member in members), _spans(spans, int(texts.outputs[system][row]))
-            found.append(FeatureSegment(row, float(gains[place]), *numbers, *where))
+            score, best, worst = (float(table[place]) for table in tables)
+            references = tuple(_spans(spans, member) for member in members)
+            output = _spans(spans, int(texts.outputs[system][row]))
+            found.append(FeatureSegment(row, float(gains[place]), score, best, worst, references, output))
     return FeatureSegments(feature, system, metric.spec.id, tuple(found), len(rows), masked, prepared)
 
 
