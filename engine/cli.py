@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pandas as pd
 
 from engine.commands import COMMANDS
-from engine.commands.context import Context, add_corpus_flags, add_run_flags
+from engine.commands.context import Context, add_corpus_flags, add_run_flags, check_numbers
 from engine.errors import Cancelled, PlumblineError
+from engine.report.tables import printable
 
 DONE, BAD_INPUT, CANCELLED = 0, 2, 130
 
@@ -26,36 +28,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     The exit status: 0 done; 2 bad input or options (one line on standard error says which and the remedy); 130 cancelled.
     """
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (None where the shell closed it)
     parsed = make_parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _cancel)
     bar = ProgressBar()
-    try:
-        _set_threads(getattr(parsed, "threads", None))
-        _check_out(parsed.out)
-        context = Context(parsed, bar)
-        frame, status = COMMANDS[parsed.command].run(context)
-        frame = context.with_ids(frame)
-        bar.clear()
-        _write(frame, parsed.out)
-        for line in context.last_lines:
-            print(line)
-        return status
-    except PlumblineError as error:
-        bar.clear()
-        print(f"plumbline: {' '.join(str(error).split())}", file=sys.stderr)
-        return BAD_INPUT
-    except (Cancelled, KeyboardInterrupt):
-        bar.clear()
-        print("plumbline: cancelled", file=sys.stderr)
-        return CANCELLED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    with Interrupts() as interrupts:
+        try:
+            return _run(parsed, bar, interrupts)
+        except PlumblineError as error:
+            return _end(bar, BAD_INPUT, str(error))
+        except MemoryError:
+            return _end(bar, BAD_INPUT, "there is not enough memory; take fewer segments (--limit N) or smaller numbers")
+        except (Cancelled, KeyboardInterrupt):
+            return _end(bar, CANCELLED, "cancelled")
+        except Exception:
+            if not interrupts.seen:  # compiled code turns a KeyboardInterrupt into an exception of its own
+                raise
+            return _end(bar, CANCELLED, "cancelled")
+
+
+def _run(parsed: argparse.Namespace, bar: ProgressBar, interrupts: Interrupts) -> int:
+    def progress(done: float, total: float) -> None:
+        if interrupts.seen:  # and was lost on the way
+            raise Cancelled
+        bar(done, total)
+
+    check_numbers(parsed)
+    _set_threads(getattr(parsed, "threads", None))
+    _check_out(parsed.out)
+    context = Context(parsed, progress)
+    frame, status = COMMANDS[parsed.command].run(context)
+    frame = context.with_ids(frame)
+    bar.clear()
+    _write(frame, parsed.out, context.last_lines)
+    return status
+
+
+def _end(bar: ProgressBar, status: int, message: str) -> int:
+    bar.clear()
+    print(f"plumbline: {printable(' '.join(message.split()))}", file=sys.stderr)
+    return status
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser with every command's flags."""
-    parser = argparse.ArgumentParser(prog="python -m engine", description="Plumbline: diagnose text-generation metrics.")
+    parser = Parser(prog="python -m engine", description="Plumbline: diagnose text-generation metrics.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
@@ -67,23 +83,53 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the flags."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"plumbline: {printable(' '.join(message.split()))}; {self.prog} --help lists the options\n")
+
+
+class Interrupts:
+    """Turns SIGINT and SIGTERM into a KeyboardInterrupt and remembers it; a second one ends the program at once."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def __enter__(self) -> Interrupts:
+        self._former = {number: signal.signal(number, self._raise) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+
+    def _raise(self, number: int, _: object) -> None:
+        self.seen = True
+        signal.signal(number, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+
 class ProgressBar:
     """Progress on standard error: a line that renews itself on a terminal, a line every ten seconds elsewhere."""
 
     def __init__(self) -> None:
-        self.started = time.monotonic()
         self.terminal = sys.stderr.isatty()
-        self.next = self.started + (0.5 if self.terminal else 10.0)
+        self.next = time.monotonic() + (0.5 if self.terminal else 10.0)
+        self.first: tuple[float, float] | None = None
         self.shown = False
 
     def __call__(self, done: float, total: float) -> None:
         now = time.monotonic()
-        if now < self.next or not total:
+        if not total:
+            return
+        share = min(done / total, 1.0)
+        self.first = self.first or (now, share)
+        if now < self.next:
             return
         self.next = now + (0.2 if self.terminal else 10.0)
-        share = min(done / total, 1.0)
-        remaining = (now - self.started) * (1 - share) / share if share else float("nan")
-        text = f"{share:4.0%}, {_duration(remaining)} left" if share else "  0%"
+        spent, gained = now - self.first[0], share - self.first[1]  # without what came before: reading, loading a model
+        text = f"{share:4.0%}, {_duration(spent * (1 - share) / gained)} left" if gained > 0.002 else f"{share:4.0%}"
         print(f"\r\033[K{text}" if self.terminal else text, end="" if self.terminal else "\n", file=sys.stderr, flush=True)
         self.shown = True
 
@@ -105,27 +151,29 @@ def _check_out(out: str | None) -> None:
         return
     check_suffix(Path(out))
     folder = Path(out).absolute().parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise PlumblineError(f"{out}: the folder {folder} does not exist; make it first")
 
 
-def _write(frame: pd.DataFrame, out: str | None) -> None:
+def _write(frame: pd.DataFrame, out: str | None, last_lines: Sequence[str]) -> None:
     from engine.report.frames import render_table, write_frame
 
-    if out is None:
-        print(render_table(frame))
-    else:
+    if out is not None:
         write_frame(frame, Path(out))
+    try:
+        for text in [*([render_table(frame)] if out is None else []), *last_lines]:
+            print(text)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as fault:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise PlumblineError(f"standard output cannot be written ({fault.strerror}); name a file with --out") from None
 
 
 def _set_threads(threads: int | None) -> None:
     if threads is None:
         return
-    if threads < 1:
-        raise PlumblineError(f"option --threads is {threads}; the smallest value is 1")
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = str(threads)  # read when torch and numba are loaded
-
-
-def _cancel(*_: object) -> None:
-    raise KeyboardInterrupt

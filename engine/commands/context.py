@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -21,10 +22,15 @@ from engine.errors import InputError
 from engine.metrics.base import Metric
 from engine.metrics.registry import METRICS, bind_corpus
 from engine.progress import Progress
+from engine.report.tables import printable
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import open_store
 
 DEMO = "demo:"
+WARNINGS = 3
+"""How many warnings about a corpus are told before its scores."""
+NUMBERS = {"limit": (1, None), "threads": (1, None), "seed": (0, None), "resamples": (0, 1_000_000)}
+"""Flag → the smallest and the largest number."""
 
 
 def add_corpus_flags(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +67,21 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threads", metavar="N", type=int, help="processor threads that models may use")
 
 
+def check_numbers(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that are out of range.
+
+    Raises
+    ------
+    InputError : names the flag and its smallest or largest value.
+    """
+    for flag, (low, high) in NUMBERS.items():
+        value = getattr(arguments, flag, None)
+        if value is not None and value < low:
+            raise InputError(f"option --{flag} is {value}; the smallest value is {low}")
+        if value is not None and high is not None and value > high:
+            raise InputError(f"option --{flag} is {value}; the largest value is {high}")
+
+
 def read_corpus(arguments: argparse.Namespace) -> Loaded:
     """Read what the corpus flags name.
 
@@ -81,9 +102,13 @@ def read_corpus(arguments: argparse.Namespace) -> Loaded:
     if demos:
         if len(demos) > 1 or any(parts):
             raise InputError(f"{demos[0]} stands alone; name no other corpus or file beside it")
+        if arguments.langs or arguments.columns:
+            raise InputError(f"{demos[0]} brings its languages and columns; leave --langs and --columns out")
         return Loaded(_demo(demos[0]), (), None)
     if not any(parts):
         raise InputError("no corpus is named; give a file or folder, demo:mt, or --system NAME=FILE with --reference FILE")
+    if arguments.columns and not inputs.paths:
+        raise InputError("--columns says which column of a table is what, and no table is named; leave it out")
     return load(inputs, parse_columns(arguments.columns) if arguments.columns else None)
 
 
@@ -100,10 +125,8 @@ class Context:
     def corpus(self) -> Corpus:
         """The corpus, cut down to `--limit` and `--systems`."""
         arguments = self.arguments
-        corpus = corpus_or_fail(read_corpus(arguments))
+        corpus = self._read(read_corpus(arguments))
         if arguments.limit is not None:
-            if arguments.limit < 1:
-                raise InputError(f"option --limit is {arguments.limit}; the smallest value is 1")
             corpus = corpus.head(arguments.limit)
         if arguments.systems:
             unknown = [name for name in arguments.systems if name not in corpus.systems]
@@ -116,7 +139,8 @@ class Context:
         """The metrics that `--metric` names, or the defaults, for this corpus or another; `boosted:…` among them."""
         corpus = corpus or self.corpus
         names = self.arguments.metric or default
-        return [bind_corpus(make_metric(name, corpus.languages, self.scorer), corpus) for name in names]
+        made = [bind_corpus(make_metric(name, corpus.languages, self.scorer), corpus) for name in names]
+        return list({metric.spec.id: metric for metric in made}.values())
 
     def other_corpus(self, name: str) -> Corpus:
         """Another corpus beside the one that the command works on: a file, a folder or `demo:NAME`.
@@ -127,7 +151,18 @@ class Context:
             return _demo(name)
         columns = parse_columns(self.arguments.columns) if self.arguments.columns else None
         inputs = Inputs(paths=(_existing(name),), languages=_languages(self.arguments.langs))
-        return corpus_or_fail(load(inputs, columns))
+        return self._read(load(inputs, columns))
+
+    def _read(self, loaded: Loaded) -> Corpus:
+        """The corpus; what is doubtful about it is told."""
+        corpus = corpus_or_fail(loaded)
+        warnings = [finding for finding in loaded.findings if finding.severity == "warning"]
+        for finding in warnings[:WARNINGS]:
+            place = finding.file + (f":{finding.line}" if finding.line else "")
+            self.tell(f"{place}: {finding.message} {finding.remedy}")
+        if len(warnings) > WARNINGS:
+            self.tell(f"{corpus.name}: {len(warnings) - WARNINGS} more warnings; the command check lists them all")
+        return corpus
 
     def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The table with what the input calls its segments (`id`), where it has segments and they have names."""
@@ -144,7 +179,7 @@ class Context:
 
     def tell(self, message: str) -> None:
         """Say something beside the result, on standard error."""
-        print(f"plumbline: {message}", file=sys.stderr)
+        print(f"plumbline: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def _demo(name: str) -> Corpus:
@@ -155,18 +190,23 @@ def _demo(name: str) -> Corpus:
 
 
 def _existing(name: str) -> Path:
-    path = Path(name)
-    if not path.exists():
-        raise InputError(f"{name}: no such file or folder")
-    return path
+    try:
+        os.stat(name)
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file or folder") from None
+    except OSError as fault:
+        raise InputError(f"{name}: cannot be read ({fault.strerror}); check the name and the permissions") from None
+    return Path(name)
 
 
 def _named_files(items: Sequence[str], flag: str) -> dict[str, Path]:
     named = {}
     for item in items:
-        name, equals, path = item.partition("=")
-        if not (name and equals and path):
+        cuts = [(item[:place], item[place + 1 :]) for place, sign in enumerate(item) if sign == "="]
+        cuts = [cut for cut in cuts if all(cut)]
+        if not cuts:
             raise InputError(f"{flag} {item!r} is not written NAME=FILE")
+        name, path = next((cut for cut in cuts if os.path.exists(cut[1])), cuts[0])  # names may hold "=" too
         if name in named:
             raise InputError(f"{flag} names {name!r} twice")
         named[name] = _existing(path)

@@ -108,8 +108,14 @@ def from_bytes(files: Mapping[str, bytes]) -> list[Blob]:
 
 def from_folder(folder: Path) -> list[Blob]:
     """All files below a folder, by name; hidden ones and links to folders are passed over."""
+
+    def unreadable(error: OSError) -> None:
+        shown = os.path.relpath(error.filename, folder.parent)
+        remedy = "Check the permissions, or name the files that are meant."
+        raise refuse("unreadable", shown, f"The folder cannot be read: {error.strerror}.", remedy)
+
     blobs = []
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(root, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from engine.corpus.doctor import examine
 from engine.corpus.draft import Draft, finish
 from engine.corpus.file_names import stem
 from engine.corpus.files import Blob, from_bytes, from_folder, from_path, from_zip
-from engine.corpus.findings import Findings, Refused, refuse
+from engine.corpus.findings import Findings, Refused, enumerated, refuse
 from engine.corpus.folders import Bundle, attach_scores, criterion_of, read_bundle, read_markup
 from engine.corpus.grid import Grid, promote, report_header
 from engine.corpus.guess import guess_roles
@@ -86,10 +87,9 @@ def corpus_or_fail(loaded: Loaded) -> Corpus:
     table = loaded.table
     if table is None:
         raise InputError("nothing was read; name a file")
-    guess = format_columns(table.mapping()) or "hypothesis=…"
-    raise InputError(
-        f"{table.file}: the columns are not certain ({table.reason}); say --columns {guess}; columns: {', '.join(table.columns)}"
-    )
+    guess = shlex.quote(format_columns(table.mapping()) or "hypothesis=…")
+    columns = enumerated(table.columns, shown=30)
+    raise InputError(f"{table.file}: the columns are not certain ({table.reason}); say --columns {guess}; columns: {columns}")
 
 
 def load_bytes(

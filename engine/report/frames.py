@@ -65,11 +65,10 @@ def write_frame(frame: Frames, path: Path) -> None:
     """
     suffix = check_suffix(path)
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        what = "is a folder" if target.is_dir() else "is no regular file"
-        raise InputError(f"{path}: cannot be written ({what}); choose another place")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        if target.exists() and not target.is_file():
+            raise OSError(None, "is a folder" if target.is_dir() else "is no regular file")
         try:
             with draft.open("wb") as file:
                 _write(frame, suffix, file)

@@ -28,7 +28,7 @@ def render_table(frame: pd.DataFrame, widest: int = WIDEST) -> str:
         pairs = frame[["metric", "signature"]].drop_duplicates()
         below = ["", *(f"{metric}: {signature}" for metric, signature in pairs.itertuples(index=False))]
         frame = frame.drop(columns="signature")
-    names = [_shown(str(name)) for name in frame.columns]
+    names = [printable(str(name)) for name in frame.columns]
     if frame.empty:
         return "\n".join(["  ".join(names), "(no rows)", *below])
     right = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
@@ -68,7 +68,7 @@ def _cells(column: pd.Series, kinds: Sequence[Any], widest: int) -> list[list[st
 def _lines(value: Any, places: int, widest: int) -> list[str]:
     if isinstance(value, float):
         return [_number(value, places)]
-    text = _shown(str(value))
+    text = printable(str(value))
     if width(text) <= widest:
         return [text]
     return textwrap.wrap(text, widest, break_on_hyphens=False) or [text]
@@ -92,7 +92,7 @@ def _number(value: float, places: int) -> str:
     return text.lstrip("-") if not float(text) else text
 
 
-def _shown(text: str) -> str:
+def printable(text: str) -> str:
     """Control characters as escapes, so that a text cannot move the cursor, break the line or turn what follows around."""
     if text.isprintable():
         return text

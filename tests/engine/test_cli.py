@@ -5,13 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import sacrebleu
 
-from engine.cli import main
+from engine.cli import ProgressBar, main
+from engine.commands.context import Context
 from engine.corpus.demo import load_demo
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,9 +93,18 @@ def test_explain_rows(parts: dict[str, Path], tmp_path: Path) -> None:
         (["score", "demo:mt", "--limit", "0"], "--limit"),
         (["score", "demo:mt", "--langs", "klingon"], "klingon"),
         (["score", "demo:mt", "--threads", "0"], "--threads"),
+        (["score", "demo:mt", "--seed", "-1"], "--seed"),
+        (["score", "demo:mt", "--resamples", "-1"], "--resamples"),
+        (["score", "demo:mt", "--resamples", "9999999999"], "largest value"),
+        (["score", "demo:mt", "--langs", "de-en"], "leave --langs"),
+        (["score", "demo:mt", "--columns", "source=a"], "leave --langs and --columns"),
+        (["score", "--system", f"A={__file__}", "--columns", "source=a"], "no table"),
+        (["check", "x" * 5000], "too long"),
+        (["check", "\x1b[31mred"], "\\x1b[31mred"),
         (["score", "demo:mt", "--out", "scores.pkl"], ".csv"),
         (["score", "demo:mt", "--out", "no/such/folder/scores.csv"], "no/such/folder"),
         (["explain", "demo:mt", "--samples", "many"], "whole number"),
+        (["explain", "demo:mt", "--samples", "99999999999", "--explainer", "lime"], "largest value"),
         (["explain", "demo:mt", "--explainer", "gradient"], "choose one of"),
     ],
 )
@@ -148,3 +159,61 @@ def test_interrupt_ends_with_130(tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     assert run.wait(timeout=60) == 130
     assert "cancelled" in run.stderr.read()
+
+
+@pytest.mark.parametrize("as_other", [True, False])
+def test_an_interrupt_that_other_code_swallows_or_renames(
+    as_other: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(context: Context) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt as interrupt:
+            if as_other:
+                raise SystemError("returned a result with an exception set") from interrupt
+        context.progress(1, 2)
+
+    monkeypatch.setattr("engine.commands.score.run", run)
+    before = signal.getsignal(signal.SIGINT)
+    assert main(["score", "demo:mt"]) == 130
+    assert capsys.readouterr().err == "plumbline: cancelled\n"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_wrong_flags_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["score", "demo:mt", "--limit", "many"])
+    error = capsys.readouterr().err
+    assert ended.value.code == 2 and "--limit" in error and "--help" in error and error.count("\n") == 1
+
+
+def test_a_full_disk_behind_standard_output(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["check", "demo:mt"]) == 2
+    assert "No space left" in capsys.readouterr().err
+
+
+def test_warnings_about_a_corpus_are_told_before_its_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "table.csv"
+    table.write_bytes("source,reference,mt\nÜber,about,abouté\n".encode("latin-1"))
+    assert main(["score", str(table), "--metric", "chrf", "--metric", "chrf:", "--store", "none"]) == 0
+    printed = capsys.readouterr()
+    assert "plumbline: table.csv:2: The file is not UTF-8" in printed.err
+    assert printed.out.count("mt ") == 1  # one metric, named twice
+
+
+def test_names_with_equals_signs(parts: dict[str, Path], tmp_path: Path) -> None:
+    pair, out = ["--reference", str(parts["ref"]), "--system", f"t=0.7={parts['a']}"], tmp_path / "out.csv"
+    assert main(["score", *pair, "--metric", "chrf", "--store", "none", "--out", str(out)]) == 0
+    assert pd.read_csv(out).system.tolist() == ["t=0.7"]
+
+
+def test_the_time_left_is_told_only_when_it_is_known(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = iter([0.0, 3.0, 20.0, 42.0])
+    monkeypatch.setattr("engine.cli.time.monotonic", lambda: next(clock))
+    bar = ProgressBar()
+    for done in (0, 1e-9, 10):
+        bar(done, 100)
+    assert capsys.readouterr().err.split("\n") == ["  0%", " 10%, 5 min 51 s left", ""]

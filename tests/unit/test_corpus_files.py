@@ -134,11 +134,27 @@ def test_gzip_is_unpacked_by_content():
 def test_files_that_cannot_be_read(tmp_path: Path):
     assert refusal(load(Inputs(paths=(tmp_path / "nowhere.tsv",)))).kind == "unreadable"
     assert refusal(load(Inputs(paths=(tmp_path,)))).kind == "empty-folder"
+
     assert refusal(load(Inputs(systems={"A": tmp_path / "nowhere"}))).kind == "unreadable"
     with pytest.raises(InputError, match=r"nowhere.tsv: .*Check the name"):
         load_or_fail(Inputs(paths=(tmp_path / "nowhere.tsv",)))
     os.mkfifo(tmp_path / "pipe")
     assert refusal(load(Inputs(paths=(tmp_path / "pipe",)))).kind == "not-a-file"
+
+
+def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "a.txt").write_text("one\n")
+    scan = os.scandir
+
+    def locked(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    finding = refusal(load(Inputs(paths=(tmp_path,))))
+    assert (finding.kind, finding.file) == ("unreadable", f"{tmp_path.name}/locked")
 
 
 def test_messages_do_not_show_where_files_lie(tmp_path: Path):
