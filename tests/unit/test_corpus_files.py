@@ -134,7 +134,6 @@ def test_gzip_is_unpacked_by_content():
 def test_files_that_cannot_be_read(tmp_path: Path):
     assert refusal(load(Inputs(paths=(tmp_path / "nowhere.tsv",)))).kind == "unreadable"
     assert refusal(load(Inputs(paths=(tmp_path,)))).kind == "empty-folder"
-
     assert refusal(load(Inputs(systems={"A": tmp_path / "nowhere"}))).kind == "unreadable"
     with pytest.raises(InputError, match=r"nowhere.tsv: .*Check the name"):
         load_or_fail(Inputs(paths=(tmp_path / "nowhere.tsv",)))
