@@ -130,7 +130,7 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
     st.dataframe(
         frame,
         hide_index=True,
-        height=460,
+        height=460 if len(frame) > 12 else "content",
         column_config=_columns(frame, spec),
         placeholder="\u2013",
         key="segments",
@@ -146,6 +146,7 @@ def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
     plain, signed = (f"%{sign}.{score_places(spec.range)}f" for sign in ("", "+"))
     fixed = {
         "segment": number("Segment", width=70),
+        "id": text("Id"),
         "document": text("Document"),
         "system": text("System"),
         "why no score": text("Why no score"),

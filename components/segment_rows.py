@@ -119,13 +119,11 @@ class SegmentRows:
         return np.lexsort((system, segment))
 
     def output_frame(self, system: np.ndarray, segment: np.ndarray, extra: Mapping[str, np.ndarray]) -> pd.DataFrame:
-        """Rows of single outputs: segment, document, system, score, more numbers, hypothesis, reference, source.
+        """Rows of single outputs: segment, id, document, system, score, more numbers, hypothesis, reference, source.
 
         `extra` name → float64[n_systems, n_segments], such as human scores.
         """
-        columns: dict[str, Sequence] = {"segment": segment}
-        if self.corpus.documents is not None:
-            columns["document"] = [self.corpus.documents[place] for place in segment]
+        columns = self._places(segment)
         columns["system"] = [self.systems[place] for place in system]
         columns["score"] = self.matrix[system, segment]
         for name, values in extra.items():
@@ -136,10 +134,8 @@ class SegmentRows:
         return pd.DataFrame(columns | self._shared_columns(segment))
 
     def pair_frame(self, segment: np.ndarray, a: str, b: str) -> pd.DataFrame:
-        """Rows of A beside B: segment, document, both scores, their difference, both outputs, reference, source."""
-        columns: dict[str, Sequence] = {"segment": segment}
-        if self.corpus.documents is not None:
-            columns["document"] = [self.corpus.documents[place] for place in segment]
+        """Rows of A beside B: segment, id, document, both scores, their difference, both outputs, reference, source."""
+        columns = self._places(segment)
         columns |= {
             "score A": self.scores[a][segment],
             "score B": self.scores[b][segment],
@@ -148,6 +144,13 @@ class SegmentRows:
             "hypothesis B": [self.corpus.systems[b][place] for place in segment],
         }
         return pd.DataFrame(columns | self._shared_columns(segment))
+
+    def _places(self, segment: np.ndarray) -> dict[str, Sequence]:
+        columns: dict[str, Sequence] = {"segment": segment}
+        for name, own in (("id", self.corpus.ids), ("document", self.corpus.documents)):
+            if own is not None:
+                columns[name] = [own[place] for place in segment]
+        return columns
 
     def _shared_columns(self, segment: np.ndarray) -> dict[str, Sequence]:
         columns: dict[str, Sequence] = {}

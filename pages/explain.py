@@ -19,7 +19,7 @@ from components.heatmap import show_heatmap
 from components.job_progress import await_result
 from components.picked_word import show_picked
 from components.quality_table import show_quality
-from components.segment_picker import pick_segment
+from components.segment_picker import pick_segment, segment_place
 from components.states import corpus_or_notice, plain, show_empty
 from components.token_diff import difference_rows
 from components.what_if import show_what_if
@@ -46,7 +46,9 @@ def draw(work: Workspace) -> None:
         st.space("small")
         options = pick_explainer(work)
     tie = work.bound("view", list(VIEWS))
-    st.segmented_control("View", VIEWS, format_func=VIEWS.get, required=True, label_visibility="collapsed", **tie)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.segmented_control("View", VIEWS, format_func=VIEWS.get, required=True, label_visibility="collapsed", **tie)
+        st.caption(plain(segment_place(corpus, segment)), width="content")
     outcome = explain(work, corpus, metric, options, segment)
     if await_result(outcome, work, f"Explaining {metric.spec.name} with {explainer_title(options.explainer)}"):
         draw_view(work, corpus, metric, options, segment, outcome.value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,13 @@ def test_segment_rows_sort_with_undefined_last() -> None:
     system, segment = rows().select(Wanted(sort="high"), "a", "b")
     assert (segment[0], system[0]) == (1, 0)
     assert (segment[-1], system[-1]) == (2, 0)
+
+
+def test_segment_rows_name_the_segments_as_the_input_does() -> None:
+    named = SegmentRows(replace(corpus(), ids=("s7", "s8", "s9")), rows().scores, True)
+    assert list(named.pair_frame(np.array([2, 0]), "a", "b")["id"]) == ["s9", "s7"]
+    assert list(named.output_frame(np.array([0, 1]), np.array([1, 1]), {}).columns[:3]) == ["segment", "id", "system"]
+    assert "id" not in rows().pair_frame(np.array([0]), "a", "b")
 
 
 def test_segment_rows_range_keeps_no_undefined() -> None:
