@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 
+import numpy as np
 import pandas as pd
 
 from engine.commands.context import Context
-from engine.explain.explain import explain_corpus
+from engine.explain.explain import evaluations, explain_corpus
 from engine.explain.options import ExplainOptions
+from engine.explain.results import Explanations
+from engine.metrics.base import Metric
 from engine.options import add_flags as add_option_flags
 from engine.options import from_namespace
+from engine.progress import part
 
 NAME = "explain"
 HELP = "explain a metric word by word (Erasure, LIME, SHAP)"
 NEEDS_SCORING = True
+MANY = 100_000
+"""Masked texts from which on their number is told beforehand."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -23,19 +30,33 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(context: Context) -> tuple[pd.DataFrame, int]:
-    """One row per word: segment, system, metric, explainer, side, position, word, importance, score."""
+    """One row per word: segment, system, metric, explainer, side, position, word, importance, score; 2 where all are undefined."""
     corpus = context.corpus
     options = from_namespace(ExplainOptions, context.arguments, seed=context.arguments.seed)
     metrics = context.metrics(["bertscore" if corpus.reference_count else "xbertscore"])
-    frames = [
-        explain_corpus(corpus, metric, options, context.scorer, progress=_share(context.progress, place, len(metrics))).to_frame()
-        for place, metric in enumerate(metrics)
-    ]
-    return pd.concat(frames, ignore_index=True), 0
+    explained = []
+    for place, metric in enumerate(metrics):
+        count = evaluations([segment for name in corpus.systems for segment in corpus.segments(name)], metric, options)
+        if count >= MANY:
+            context.tell(f"{metric.spec.id}: at most {count:,} texts to score")
+        step = part(context.progress, place, place + 1, len(metrics))
+        explained.append(explain_corpus(corpus, metric, options, context.scorer, progress=step))
+        _tell(context, metric, explained[-1])
+    frame = pd.concat([found.to_frame() for found in explained], ignore_index=True)
+    scored = any(np.isfinite(entry.explanation.score) for found in explained for entry in found.entries)
+    return frame, 0 if scored else 2
 
 
-def _share(progress, place: int, count: int):
-    def report(done: float, total: float) -> None:
-        progress(place + (done / total if total else 1.0), count)
-
-    return report
+def _tell(context: Context, metric: Metric, found: Explanations) -> None:
+    """Say why numbers are undefined, and what a reader must know beside them."""
+    items = [entry.explanation for entry in found.entries]
+    undefined = Counter(item.undefined for item in items if item.undefined)
+    said = [f"{count} of {len(items)} outputs undefined: {reason}" for reason, count in undefined.items()]
+    notes = Counter(note for item in items for note in item.notes)
+    said += [f"{count} of {len(items)} outputs: {note}" for note, count in notes.items()]
+    scored = list(dict.fromkeys(item.segment for item in items if np.isfinite(item.score)))
+    remarks = getattr(metric, "remarks", None)
+    if remarks is not None and scored:
+        said += remarks(context.scorer.statistics(metric, scored))
+    for line in said:
+        context.tell(f"{metric.spec.id}: {line}")

@@ -89,7 +89,13 @@ def system_names(paths: Sequence[str]) -> list[str]:
 
 def stem(path: str) -> str:
     """A file's name without folders and usual suffixes."""
+    path = whole(path)
     return _bare(path.rpartition("/")[2]) or path
+
+
+def whole(name: str) -> str:
+    """A name with escapes for half surrogate pairs: bytes of a file's name that are no UTF-8, which no table can hold."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _shared(parts: Sequence[Sequence[str]]) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.corpus.file_names import whole
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
 
 LIMIT = 1 << 30
@@ -80,7 +81,7 @@ class Blob:
 
 def from_path(path: Path, name: str | None = None) -> Blob:
     """A file on disk."""
-    shown = name or path.name or str(path)
+    shown = whole(name or path.name or str(path))
 
     def read() -> bytes:
         try:
@@ -299,7 +300,7 @@ def _giver(data: bytes) -> Callable[[], bytes]:
 
 
 def _plain_name(name: str) -> str:
-    return name.replace("\\", "/").lstrip("/") or "upload"
+    return whole(name).replace("\\", "/").lstrip("/") or "upload"
 
 
 def _mib(size: int) -> str:

@@ -13,7 +13,7 @@ from engine.corpus import metrics_eval
 from engine.corpus.columns import Columns, format_columns, parse_columns, resolve
 from engine.corpus.doctor import examine
 from engine.corpus.draft import Draft, finish
-from engine.corpus.file_names import stem
+from engine.corpus.file_names import stem, whole
 from engine.corpus.files import Blob, from_bytes, from_folder, from_path, from_zip
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
 from engine.corpus.folders import Bundle, attach_scores, criterion_of, read_bundle, read_markup
@@ -55,8 +55,8 @@ def load(parts: Inputs, columns: Mapping[str, str] | None = None) -> Loaded:
             corpora=_gather(parts.paths, findings),
             source=from_path(parts.source) if parts.source else None,
             references=tuple(map(from_path, parts.references)),
-            systems={name: from_path(path) for name, path in parts.systems.items()},
-            scores={name: from_path(path) for name, path in parts.scores.items()},
+            systems={whole(name): from_path(path) for name, path in parts.systems.items()},
+            scores={whole(name): from_path(path) for name, path in parts.scores.items()},
             name=_name_of(parts),
             hints=tuple(str(path.absolute()) for path in [*parts.paths, *filter(None, [parts.source]), *parts.systems.values()]),
         )
@@ -179,7 +179,7 @@ def _demo(name: str) -> Loaded:
 def _name_of(parts: Inputs) -> str:
     if parts.paths:
         return stem(parts.paths[0].absolute().name)
-    return "+".join(parts.systems) or "corpus"
+    return whole("+".join(parts.systems)) or "corpus"
 
 
 def _gather(paths: Sequence[Path], findings: Findings) -> _Group | None:

@@ -217,3 +217,11 @@ def test_the_time_left_is_told_only_when_it_is_known(monkeypatch: pytest.MonkeyP
     for done in (0, 1e-9, 10):
         bar(done, 100)
     assert capsys.readouterr().err.split("\n") == ["  0%", " 10%, 5 min 51 s left", ""]
+
+
+def test_why_nothing_is_explained_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("source,reference,mt\na,,c\nd,e,f\n", encoding="utf-8")
+    assert main(["explain", str(table), "--metric", "chrf", "--store", "none"]) == 0
+    assert "chrf: 1 of 2 outputs undefined: the segment has no reference" in capsys.readouterr().err
+    assert main(["explain", str(table), "--metric", "chrf", "--store", "none", "--limit", "1"]) == 2

@@ -156,6 +156,15 @@ def test_a_folder_that_cannot_be_read_is_not_passed_over(tmp_path, monkeypatch):
     assert (finding.kind, finding.file) == ("unreadable", f"{tmp_path.name}/locked")
 
 
+def test_names_that_are_no_utf_8_are_escaped(tmp_path):
+    for name in (b"sys.gr\xfcn.txt", b"ref.txt"):
+        with open(os.fsencode(tmp_path) + b"/" + name, "w") as file:
+            file.write("one\n")
+    folder = corpus_of(load(Inputs(paths=(tmp_path,))))
+    parts = corpus_of(load(Inputs(references=(tmp_path / "ref.txt",), systems={"gr\udcfcn": tmp_path / "ref.txt"})))
+    assert [*folder.systems] == ["sys.gr\\udcfcn"] and [*parts.systems] == [parts.name] == ["gr\\udcfcn"]
+
+
 def test_messages_do_not_show_where_files_lie(tmp_path: Path):
     (tmp_path / "bad.tsv").write_text("src\tmt\na\tb\tc\n")
     finding = refusal(load(Inputs(paths=(tmp_path / "bad.tsv",))))
