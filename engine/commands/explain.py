@@ -30,7 +30,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(context: Context) -> tuple[pd.DataFrame, int]:
-    """One row per word: segment, system, metric, explainer, side, position, word, importance, score; 2 where all are undefined."""
+    """One row per word: segment, system, metric, explainer, side, position, word, importance, score; 2 if all are undefined."""
     corpus = context.corpus
     options = from_namespace(ExplainOptions, context.arguments, seed=context.arguments.seed)
     metrics = context.metrics(["bertscore" if corpus.reference_count else "xbertscore"])
