@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -99,7 +98,7 @@ class BleuMasker:
         return oracle, anti
 
     def _masked_form(self, words: Words, word: int, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray) -> int:
-        return self._forms.number(masked_word(words, word, mask, joined, spaces, self._write))
+        return self._forms.number(masked_word(words, word, mask, joined, spaces, self._write), masked=True)
 
     def _write(self, span: str) -> str:
         return fill(template_of(span, self._split), self._mask_word)
@@ -120,40 +119,41 @@ class Forms:
         self._metric = metric
         self._mask_characters = frozenset(mask_word)
         self._ids: dict[str, int] = {}
-        self._is_mask: list[bool] = []
+        self._mask_ids: set[int] = set()
         self._numbers: dict[str, int] = {}
-        self._pieces: dict[str, list[str]] = {}
         self._is_13a = metric.tokenizer.name == "13a" and not metric.options.lowercase
         self._tokens: list[int] = []
         self._offsets: list[int] = [0]
         self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
 
-    def number(self, text: str) -> int:
+    def number(self, text: str, masked: bool = False) -> int:
         """The number of a form: the tokens of a word, or of several where masks stand apart."""
         number = self._numbers.get(text)
         if number is None:
-            number = self._numbers[text] = len(self._numbers)
-            for piece in (text,) if self._is_13a and text.isalnum() else self.pieces(text):
-                token = self._ids.setdefault(piece, len(self._ids))
-                if token == len(self._is_mask):
-                    self._is_mask.append(not self._mask_characters.isdisjoint(piece))
-                self._tokens.append(token)
-            self._offsets.append(len(self._tokens))
+            whole = self._is_13a and text.isalnum()
+            number = self._add(text, (text,) if whole else bleu_tokens(self._metric, text), masked)
         return number
 
-    def pieces(self, text: str) -> list[str]:
-        """The tokens of a word, or of several."""
-        pieces = self._pieces.get(text)
-        if pieces is None:
-            pieces = self._pieces[text] = bleu_tokens(self._metric, text)
-        return pieces
-
-    def cut(self, text: str, parts: list[str]) -> bool:
+    def cut(self, parts: list[str]) -> bool:
         """Whether the tokens of a word are those of its parts."""
-        if all(part.isalnum() or part in _MARKS for part in parts) and text not in self._pieces and self._is_13a:
-            self._pieces[text] = parts  # these are what the rules of mteval-v13a separate, and nothing else
+        text = "".join(parts)
+        if self._is_13a and all(part in _MARKS or part.isalnum() for part in parts):
+            if text not in self._numbers:
+                self._add(text, parts)  # these are what the rules of mteval-v13a separate, and nothing else
             return True
-        return list(chain.from_iterable(map(self.pieces, parts))) == self.pieces(text)
+        pieces = bleu_tokens(self._metric, text)
+        return [piece for part in parts for piece in bleu_tokens(self._metric, part)] == pieces
+
+    def _add(self, text: str, pieces: Sequence[str], masked: bool = False) -> int:
+        number = self._numbers[text] = len(self._numbers)
+        ids, tokens = self._ids, self._tokens
+        for piece in pieces:
+            token = ids.setdefault(piece, len(ids))
+            tokens.append(token)
+            if masked and not self._mask_characters.isdisjoint(piece):
+                self._mask_ids.add(token)
+        self._offsets.append(len(tokens))
+        return number
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Token ids, where each form's begin, and which tokens hold a mask; only what is new is converted."""
@@ -161,7 +161,8 @@ class Forms:
         if len(offsets) != len(self._offsets):
             tokens = np.append(tokens, np.array(self._tokens[len(tokens) :], np.int32))
             offsets = np.append(offsets, np.array(self._offsets[len(offsets) :], np.int64))
-            is_mask = np.append(is_mask, np.array(self._is_mask[len(is_mask) :], bool))
+            is_mask = np.zeros(len(self._ids), bool)
+            is_mask[list(self._mask_ids)] = True
             self._arrays = tokens, offsets, is_mask
         return self._arrays
 
@@ -184,7 +185,7 @@ class _Layout:
         known = np.array([forms.number(text) for text in texts], np.int32)
         self.plain = known[inverse] if len(types) else np.empty(0, np.int32)
         self.masked = np.full(int(types.max(initial=-1)) + 1, _UNKNOWN, np.int32)
-        self.masked[types[[text.isalnum() for text in texts]]] = forms.number(mask_word)
+        self.masked[types[[text.isalnum() for text in texts]]] = forms.number(mask_word, masked=True)
 
 
 def _cuts(words: Words, finder: SpanFinder, forms: Forms) -> np.ndarray:
@@ -201,7 +202,7 @@ def _cuts(words: Words, finder: SpanFinder, forms: Forms) -> np.ndarray:
                 parts.append(own[form[token]])
             else:
                 parts[-1] += own[form[token]]
-        if not forms.cut("".join(parts), parts):
+        if not forms.cut(parts):
             broken.append(kind)
     if broken:
         whole = np.isin(words.types, broken)
