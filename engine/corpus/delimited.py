@@ -87,12 +87,24 @@ def _any_table(lines: list[str], delimiter: str, file: str, reader: str, finding
         line = rows.lines[header]
         findings.note("title-rows", file, f"What stands above the header (line {line}) was taken for a title.", line=line)
     cells, numbers = rows.cells[header or 0 :], rows.lines[header or 0 :]
+    _report_gaps(cells, numbers, file, findings)
     cells = _even_out(cells, numbers, 0 if header is not None else None, file, delimiter, rows, findings)
     if len(cells) <= (header is not None):
         place = numbers[0] if numbers else 1
         raise refuse("no-rows", file, "The table has a header but no rows.", "Give a table with at least one row.", place)
     body = cells if header is None else cells[1:]
     return make_grid(file, reader, None if header is None else cells[0], list(zip(*body)), numbers[-len(body) :], findings)
+
+
+def _report_gaps(cells: Sequence[Sequence[str | None]], lines: Sequence[int], file: str, findings: Findings) -> None:
+    """Report blank lines between the rows of a table, which are passed over: one may have been meant for an empty text."""
+    gaps = []
+    for record, start, following in zip(cells, lines, lines[1:]):
+        if following - start > 1:
+            gaps += range(start + 1 + sum(str(cell).count("\n") for cell in record), following)
+    if gaps:
+        remedy = "Delete them; where an empty text is meant, write the rest of its row."
+        findings.lines("blank-lines", file, gaps, "Nothing stands in {lines}; blank lines were passed over.", remedy)
 
 
 def choose_delimiter(lines: Sequence[str], file: str) -> str | None:

@@ -189,6 +189,10 @@ def _grid(rows: list[tuple[int, list[Any]]], sheet: _Sheet, name: str, file: str
     start = header or 0
     width = max((index + 1 for row in cells[start:] for index, cell in enumerate(row) if cell is not None), default=0)
     cells = [row[:width] for row in cells[start:]]
+    gaps = sorted(set(range(numbers[start], numbers[-1])) - set(numbers))
+    if gaps:
+        remedy = "Delete them; where an empty text is meant, write the rest of its row."
+        findings.lines("blank-lines", file, gaps, "Nothing stands in {lines}; blank rows were passed over.", remedy)
     if len(cells) < 2:
         raise refuse(
             "no-rows", file, f"The sheet {name!r} has a header but no rows.", "Give a table with at least one row.", numbers[-1]

@@ -77,6 +77,13 @@ def test_titles_blank_lines_and_excel_hints():
     assert corpus.sources == ("a", "c")
 
 
+def test_blank_lines_between_rows_are_named():
+    loaded = read("x.csv", 'src,mt\na,"b\n\nc"\n\nd,e\n\n\n')
+    assert corpus_of(loaded).systems["mt"] == ("b\n\nc", "e")
+    [finding] = [finding for finding in loaded.findings if finding.kind == "blank-lines"]
+    assert (finding.line, finding.severity) == (5, "warning") and "line 5;" in finding.message
+
+
 def test_prose_is_no_table():
     prose = "Hello, my friend; how are you?\nFine, thanks; and you?\nGood, really; I am.\n"
     assert len(corpus_of(read("t.txt", prose))) == 3

@@ -114,3 +114,9 @@ DATA = sheet(["src", "mt"], ["a b", "c d"])
 )
 def test_bad_workbooks_are_refused(data, kind):
     assert refusal(read("x.xlsx", data)).kind == kind
+
+
+def test_blank_rows_are_passed_over_and_named():
+    loaded = read("x.xlsx", sheet(["src", "mt"], ["a", "b"], [None, None], ["c", "d"]))
+    assert corpus_of(loaded).systems["mt"] == ("b", "d")
+    assert [finding.line for finding in loaded.findings if finding.kind == "blank-lines"] == [3]
