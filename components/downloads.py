@@ -34,7 +34,7 @@ def download_explanations(found: Explanations, corpus: Corpus, file: str, key: s
     with st.container(horizontal=True, gap="small", width="content"):
         st.download_button(
             "CSV",
-            lambda: to_bytes(found.frames(), ".csv"),
+            lambda: to_bytes(map(corpus.with_ids, found.frames()), ".csv"),
             f"{file}.csv",
             "text/csv",
             key=f"explanations-csv-{key}",

@@ -166,11 +166,7 @@ class Context:
 
     def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The table with what the input calls its segments (`id`), where it has segments and they have names."""
-        if "segment" not in frame or self.corpus.ids is None:
-            return frame
-        frame = frame.copy()
-        frame.insert(frame.columns.get_loc("segment") + 1, "id", [self.corpus.ids[index] for index in frame.segment])
-        return frame
+        return self.corpus.with_ids(frame) if "segment" in frame else frame
 
     @cached_property
     def scorer(self) -> Scorer:

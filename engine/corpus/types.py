@@ -155,6 +155,14 @@ class Corpus:
             ids=None if self.ids is None else self.ids[:limit],
         )
 
+    def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table that counts segments, with what the input calls them (`id`) beside; as it is where they have no names."""
+        if self.ids is None:
+            return frame
+        frame = frame.copy()
+        frame.insert(frame.columns.get_loc("segment") + 1, "id", [self.ids[index] for index in frame["segment"]])
+        return frame
+
     def with_systems(self, names: Sequence[str]) -> Corpus:
         """The same corpus with only the named systems, in that order."""
         return Corpus(

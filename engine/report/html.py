@@ -48,7 +48,8 @@ def explanations_page(found: Explanations, corpus: Corpus) -> str:
     facts = [
         ("Metric", spec.signature),
         ("Explainer", _explainer(found)),
-        ("Explanations", f"{len(found.entries):,} outputs of {len({entry.segment for entry in found.entries}):,} segments"),
+        ("Outputs", f"{len(found.entries):,}"),
+        ("Segments", f"{len({entry.segment for entry in found.entries}):,}"),
     ]
     ordered = sorted(found.entries, key=lambda entry: entry.segment)
     marks = _marks(corpus.spans)
