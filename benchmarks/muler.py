@@ -40,7 +40,7 @@ def main() -> None:
     """Print one line per measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=2000, help="first sentences that are used")
-    parser.add_argument("--systems", nargs="*", default=["Facebook_FAIR.6750", "online-G.0"], help="systems of wmt19/de-en, or all")
+    parser.add_argument("--systems", nargs="*", default=["Facebook_FAIR.6750", "online-G.0"], help="of wmt19/de-en, or all")
     parser.add_argument("--metrics", nargs="*", default=["bleu", "chrf"])
     parser.add_argument("--store", default=None, help="where tags are kept")
     arguments = parser.parse_args()
