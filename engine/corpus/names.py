@@ -94,6 +94,8 @@ _METRIC_WORDS = _set(
     "bleu|sentbleu|sacrebleu|chrf|ter|meteor|rouge|cider|spice|bert|bertscore|bleurt|comet|cometkiwi|metricx|bart|"
     "bartscore|prism|mover|moverscore|xmoverscore|js|nist|gleu|wer|perplexity|ppl|length|len|token|tokens|time|loss"
 )
+LONGEST = 200
+"""Characters of the longest name that is looked at; what is longer is a text."""
 _NUMBERED = re.compile(r"^(?P<stem>.*?[^\W\d_]{2,}s?)[ ]?(?P<tail>\d+|[a-z])$")
 
 
@@ -107,6 +109,8 @@ def words(name: str) -> str:
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> tuple[str, str] | None:
     """What a name stands for, and the number or letter that follows it (`refA` → ("reference", "a")); None where unknown."""
+    if len(name) > LONGEST:
+        return None
     plain = words(name)
     for form in (plain, plain.replace(" ", "")):
         if form in _ROLES:

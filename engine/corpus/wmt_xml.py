@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from engine.corpus.findings import Findings, refuse
 from engine.corpus.keyed import Parts
 
-_ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s)*<([A-Za-z_][\w.-]*)", re.DOTALL)
+_ROOT = re.compile(r"(?:\s+|<\?xml[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*+<([A-Za-z_][\w.-]*)", re.DOTALL)
 _ROOTS = ("dataset", "collection", "mteval")
 _BARE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)")
 _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")

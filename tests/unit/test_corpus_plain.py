@@ -1,5 +1,7 @@
 """Parallel plain text: parts, unequal lengths, missing references, scores beside texts."""
 
+import time
+
 import pytest
 from corpus_files import corpus_of, kinds, read, read_files, refusal, scores
 
@@ -166,3 +168,11 @@ def test_a_table_given_as_a_part_is_pointed_out():
     loaded = read_files({"h": "a\tb\nc\td\ne\tf\ng\th\n"}, systems={"H": "h"})
     assert corpus_of(loaded).systems["H"][0] == "a\tb"
     assert kinds(loaded)["looks-like-table"].line == 1
+
+
+@pytest.mark.parametrize("letter", [" ", "\t", "é", "a1", "<!", "<", "&", '"'])
+def test_long_monotonous_files_are_read_at_once(letter):
+    text = letter * 100_000
+    start = time.process_time()
+    assert corpus_of(read("x.txt", text)).systems["x"] == (text,)
+    assert time.process_time() - start < 10
