@@ -1,8 +1,9 @@
-"""Which layer of an encoder agrees best with human judgement: `python -m benchmarks.layers [--model NAME] [--threads N]`.
+"""Which layer of an encoder agrees best with human judgement: `python -m benchmarks.layers [--model NAME …] [--threads N]`.
 
-Prints, by layer, Pearson's r and Kendall's tau-b of BERTScore F1 with human scores on every data set, their means, and what
-unrelated texts score (the baseline for rescaling). All layers come from one forward pass. The data lie in `../shared/data` or in
-the folder that `PLUMBLINE_DATA` names. The layers in `engine/metrics/encoders/known.py` were chosen with it.
+Prints, by layer, Pearson's r and Kendall's tau-b of BERTScore F1 with human scores on every data set and their means; with
+`--baselines` instead what unrelated texts score, as rows of a baseline file. All layers come from one forward pass. The data lie
+in `../shared/data` or in the folder that `PLUMBLINE_DATA` names. The layers in `engine/metrics/encoders/known.py` and the
+baselines beside it were found with it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from engine.metrics.encoders.matching import best_matches
 from engine.stats.correlation import kendall, pearson
 
 BATCH = 128  # pairs whose vectors of all layers are held at once
-UNRELATED = 1500  # pairs for a baseline
+UNRELATED = 3000  # pairs for a baseline
 
 
 @dataclass(frozen=True)
@@ -43,21 +44,25 @@ def main() -> None:
     parser.add_argument("--model", nargs="*", default=[encoders.MINILM, encoders.E5])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", type=int, default=10**9, help="outputs per data set")
+    parser.add_argument("--baselines", action="store_true", help="what unrelated texts score, instead of correlations")
     arguments = parser.parse_args()
     import torch
 
     torch.set_num_threads(arguments.threads)
     data = Path(os.environ.get("PLUMBLINE_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
     for model in arguments.model:
-        checkpoint = encoders.locate(model)
-        encoder = encoders.load(model, layer=checkpoint.layers)
-        english = list(wmt17(data, "references"))
-        report(f"{model}: hypothesis against reference, English", encoder, english, arguments.limit)
-        if model == encoders.MINILM:
-            continue
-        report(f"{model}: hypothesis against reference, isiZulu and isiXhosa", encoder, list(flores(data)), arguments.limit)
-        crossing = [*wmt17(data, "sources"), *quality_estimation(data)]
-        report(f"{model}: hypothesis against source", encoder, crossing, arguments.limit)
+        encoder = encoders.load(model, layer=encoders.locate(model).layers)
+        english, crossing = list(wmt17(data, "references")), [*wmt17(data, "sources"), *quality_estimation(data)]
+        if arguments.baselines:
+            print_baselines(f"{model}, English", encoder, [own_language("en", english)])
+            if model != encoders.MINILM:
+                print_baselines(f"{model}, other languages", encoder, other_languages(data))
+                print_baselines(f"{model}, source and output", encoder, crossing)
+        else:
+            report(f"{model}: hypothesis against reference, English", encoder, english, arguments.limit)
+            if model != encoders.MINILM:
+                report(f"{model}: hypothesis against reference, other languages", encoder, list(flores(data)), arguments.limit)
+                report(f"{model}: hypothesis against source", encoder, crossing, arguments.limit)
         forget()
 
 
@@ -101,42 +106,50 @@ def flores(data: Path) -> Iterator[Judged]:
 
 
 def report(title: str, encoder: Encoder, judged: Sequence[Judged], limit: int) -> None:
-    """Print the table of one group of data sets."""
+    """Print the table of one group of data sets; the last rows are means over data sets."""
     start = time.perf_counter()
     print(f"\n{title}\n{'':24}" + "".join(f"{layer:7d}" for layer in range(encoder.layer + 1)))
     table: dict[str, list[np.ndarray]] = {"pearson": [], "kendall": []}
-    pooled: list[np.ndarray] = []
     for item in judged:
         values = score_layers(encoder, item.partners[:limit], item.outputs[:limit])[:, :, 2]
-        human = item.scores[:limit]
-        pooled.append(values)
         for name, coefficient in (("pearson", pearson), ("kendall", kendall)):
-            row = np.array([coefficient(layer, human).value for layer in values.T])
-            table[name].append(row)
-            _print_row(f"{item.name} {name}", row)
+            table[name].append(np.array([coefficient(layer, item.scores[:limit]).value for layer in values.T]))
+            _print_row(f"{item.name} {name}", table[name][-1])
     for name, rows in table.items():
         _print_row(f"mean {name}", np.mean(rows, axis=0))
-    human = np.concatenate([item.scores[:limit] for item in judged])
-    for name, coefficient in (("pearson", pearson), ("kendall", kendall)):
-        _print_row(f"all pairs {name}", np.array([coefficient(layer, human).value for layer in np.concatenate(pooled).T]))
-    for name, row in zip(("P", "R", "F"), baseline(encoder, judged).T):
-        _print_row(f"unrelated {name}", row, "7.4f")
     print(f"({time.perf_counter() - start:.0f} s)", file=sys.stderr, flush=True)
 
 
-def baseline(encoder: Encoder, judged: Sequence[Judged]) -> np.ndarray:
-    """Mean precision, recall and F1 of texts with partners of other texts, float64[layers, 3]; data sets count equally."""
+def own_language(name: str, judged: Sequence[Judged]) -> Judged:
+    """All outputs and partners of data sets in one language, to be compared with one another."""
+    texts = [text for item in judged for text in (*item.outputs, *item.partners)]
+    return Judged(name, texts, texts, np.empty(0))
+
+
+def other_languages(data: Path) -> list[Judged]:
+    """Texts in eleven languages other than English, each to be compared with others in its language."""
+    found = {item.name[6:8]: item.partners for item in wmt17(data, "sources")}
+    found |= {item.name.rpartition("-")[2]: item.partners for item in flores(data)}
+    found |= {item.name[:2]: item.partners for item in quality_estimation(data) if item.name.endswith("dev")}
+    return [Judged(language, texts, texts, np.empty(0)) for language, texts in sorted(found.items())]
+
+
+def print_baselines(title: str, encoder: Encoder, judged: Sequence[Judged]) -> None:
+    """Print mean precision, recall and F1 of unrelated texts by layer; data sets count equally."""
     means = []
     for item in judged:
         chance = np.random.default_rng(0)
         texts, partners = sorted(set(item.outputs)), sorted(set(item.partners))
         count = UNRELATED // len(judged)
         places = zip(chance.integers(len(texts), size=count), chance.integers(len(partners), size=count))
-        pairs = [(texts[a], partners[b]) for a, b in places]
-        own = set(zip(item.outputs, item.partners))
-        pairs = [pair for pair in pairs if pair not in own]
+        related = {*zip(item.outputs, item.partners), *zip(item.partners, item.partners)}
+        pairs = [pair for pair in ((texts[a], partners[b]) for a, b in places) if pair not in related]
         means.append(score_layers(encoder, [partner for _, partner in pairs], [text for text, _ in pairs]).mean(axis=0))
-    return np.mean(means, axis=0)
+    print(f"\n{title} ({', '.join(item.name for item in judged)})\nLAYER,P,R,F")
+    for layer, values in enumerate(np.mean(means, axis=0)):
+        print(f"{layer}," + ",".join(f"{value:.4f}" for value in values), flush=True)
+    spread = np.ptp(np.array(means)[:, :, 2], axis=0)
+    print("spread of F over data sets: " + " ".join(f"{value:.2f}" for value in spread))
 
 
 def score_layers(encoder: Encoder, partners: Sequence[str], outputs: Sequence[str]) -> np.ndarray:
@@ -163,9 +176,8 @@ def _weights(encoder: Encoder, text: str) -> np.ndarray:
     return np.where(np.isin(tokens.ids, list(encoder.tokenizer.unweighted)), 0.0, 1.0)
 
 
-def _print_row(name: str, values: np.ndarray, width: str = "7.3f") -> None:
-    best = int(np.argmax(values))
-    print(f"{name:24}" + "".join(f"{value:{width}}" for value in values) + f"   best {best}", flush=True)
+def _print_row(name: str, values: np.ndarray) -> None:
+    print(f"{name:24}" + "".join(f"{value:7.3f}" for value in values) + f"   best {int(np.argmax(values))}", flush=True)
 
 
 def _lines(path: Path) -> list[str]:
