@@ -75,6 +75,11 @@ def test_files_stay_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= limit
 
 
+def test_test_files_have_names_of_their_own() -> None:
+    names = sorted(path.name for path in python_files("tests") if path.name != "conftest.py")
+    assert len(set(names)) == len(names), "pytest imports test files by their name alone"
+
+
 def test_heavy_libraries_are_loaded_only_when_needed() -> None:
     code = (
         "import sys, engine.cli, engine.scoring.scorer, engine.explain.explain, engine.metrics.registry as r\n"
