@@ -3,7 +3,7 @@
 Prints, by layer, Pearson's r and Kendall's tau-b of BERTScore F1 with human scores on every data set and their means; with
 `--baselines` instead what unrelated texts score, as rows of a baseline file. All layers come from one forward pass. The data lie
 in `../shared/data` or in the folder that `PLUMBLINE_DATA` names. The layers in `engine/metrics/encoders/known.py` and the
-baselines beside it were found with it.
+baselines in `assets/baselines` were found with it.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_encoders import ODD, bert, byt5, texts, xlm_roberta
 
+from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus, Segment
 from engine.errors import InputError
 from engine.metrics import encoders
@@ -219,6 +220,16 @@ def test_shipped_baselines_are_found(tmp_path: Path) -> None:
     assert (baseline.precision, baseline.recall, baseline.f1) == (0.8146725, 0.8146619, 0.814463)
     with pytest.raises(InputError, match="no baseline is known"):
         find_baseline(None, checkpoint, 10, "zu", False)
+
+
+@pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "multilingual-e5-small"])
+def test_unrelated_texts_score_about_nothing_when_rescaled(model: str) -> None:
+    texts = [references[0] for references in load_demo("mt").references[:60]]
+    metric = make_metric(f"bertscore:model={model},rescale=true", ("de", "en"))
+    apart = [Segment(None, (other,), text) for text, other in zip(texts, texts[17:] + texts[:17])]
+    assert abs(np.mean(metric.segment_scores(metric.statistics(apart)))) < 0.1
+    same = metric.segment_scores(metric.statistics([Segment(None, (text,), text) for text in texts]))
+    assert same == pytest.approx(np.ones(60), abs=1e-5)
 
 
 # --- work is shared, memory bounded ----------------------------------------------------------------------------------

