@@ -6,8 +6,9 @@ import codecs
 import re
 from itertools import islice
 
-from engine.corpus.findings import Findings, Severity
+from engine.corpus.findings import Findings, Refused, Severity, refuse
 from engine.corpus.languages import guess_language
+from engine.corpus.wide import wide_encoding
 
 _MARKS = (  # longest first: a UTF-32 mark begins with a UTF-16 one
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
@@ -25,12 +26,19 @@ _LETTERS = {  # letters beyond ASCII that texts in these encodings usually hold
     "cp1257": "ąčęėįšųūžāēģīķļņäöüõåéĄČĘĖĮŠŲŪŽĀĒĢĪĶĻŅÄÖÜÕ«»–—’‘“”„…€°§·",
 }
 _SAVE = "Save the file as UTF-8."
+_CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\x0b\x0c\r\x1a\x1b"))
+_MANY_CONTROLS = 0.05  # of the bytes; text that is not UTF-8 holds next to none, random bytes hold 10%
+_MANY_NULS = 0.9
 
 
 def decode(data: bytes, file: str, findings: Findings) -> str:
     """Decode a text file and report its encoding where it is not plain UTF-8.
 
     A byte order mark at the start is removed; nothing else is. Invalid bytes become U+FFFD.
+
+    Raises
+    ------
+    Refused : the bytes are no text in any encoding.
     """
     for mark, encoding, title in _MARKS:
         if data.startswith(mark) and not (title == "UTF-32" and (len(data) % 4 or not _decodes(data[4:], encoding))):
@@ -44,15 +52,16 @@ def decode(data: bytes, file: str, findings: Findings) -> str:
                 severity,
             )
             return _damaged(data[len(mark) :], encoding, file, findings)
+    wide = wide_encoding(data)
+    if wide:
+        findings.add("encoding", file, f"The file is {wide[:6].upper()} without a byte order mark.", _SAVE, 1)
+        return data.decode(wide)
+    if data.count(0) > _MANY_NULS * len(data):
+        raise _not_text(data.count(0), len(data), "NUL characters", file)
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         return _not_utf8(data, file, findings)
-    wide = _utf16_without_mark(data)
-    if wide:
-        findings.add("encoding", file, "The file is UTF-16 without a byte order mark.", _SAVE, 1)
-        return _damaged(data, wide, file, findings)
-    return text
 
 
 def split_lines(text: str) -> list[str]:
@@ -112,16 +121,6 @@ def _decodes(data: bytes, encoding: str) -> bool:
     return True
 
 
-def _utf16_without_mark(data: bytes) -> str | None:
-    """UTF-16 of mostly Latin text is valid UTF-8 with a NUL at every other byte."""
-    if len(data) < 16 or len(data) % 2 or data.count(0) < len(data) * 0.4:
-        return None
-    for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if data[offset::2].count(0) > 0.8 * (len(data) // 2) and not data[1 - offset :: 2].count(0) and _decodes(data, encoding):
-            return encoding
-    return None
-
-
 def _damaged(data: bytes, encoding: str, file: str, findings: Findings) -> str:
     """Decode; where bytes are invalid put U+FFFD and say on which lines."""
     try:
@@ -159,6 +158,9 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
     declared = re.match(rb"\s*<\?xml[^>]*encoding\s*=\s*[\"']([A-Za-z0-9._-]+)", data[:300])
     if declared and _known(declared[1].decode()) and _decodes(data, declared[1].decode()):
         return data.decode(declared[1].decode())
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    if controls > max(1, _MANY_CONTROLS * len(data)):
+        raise _not_text(controls, len(data), "control characters", file)
     encoding = _legacy_encoding(data)
     text = data.decode(encoding, "replace")
     line = next((number for number, part in enumerate(data.split(b"\n"), 1) if not part.isascii()), 1)
@@ -170,6 +172,15 @@ def _not_utf8(data: bytes, file: str, findings: Findings) -> str:
         line,
     )
     return text
+
+
+def _not_text(count: int, size: int, what: str, file: str) -> Refused:
+    return refuse(
+        "not-text",
+        file,
+        f"This is no text: {100 * count / size:.0f}% of it are {what}, and it is in no encoding that is known.",
+        "Give the texts as plain text, TSV, CSV or JSONL (UTF-8), or as XLSX.",
+    )
 
 
 def _surrogates(text: str, file: str, findings: Findings) -> str:

@@ -1,6 +1,10 @@
 """From bytes to lines: encodings, byte order marks, line ends."""
 
+import random
+
 import pytest
+from corpus_files import read as read_file
+from corpus_files import read_files, refusal
 
 from engine.corpus.decode import decode, report_newlines, split_lines
 from engine.corpus.findings import Findings
@@ -104,3 +108,49 @@ def test_newlines_are_reported():
     lone = newlines("a\nb\rc\n")["lone-cr"]
     assert lone.line == 2
     assert "All line ends" in newlines("a\rb\rc")["lone-cr"].message
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello there\nmy friend\n",
+        "Der Bär läuft über die Straße\nund ruht\n",
+        "Не нужно ничего\nделать здесь\n",
+        "我希望大家能花点时间\n考虑一个非常简单的事实那就是\n",
+        "نحن هنا\nوأنتم هناك في البيت\n",
+    ],
+)
+def test_wide_encodings_without_mark(encoding, text):
+    decoded, found = read(text.encode(encoding))
+    assert decoded == text
+    assert found["encoding"].message.startswith(f"The file is {encoding[:6].upper()} without")
+    assert "invalid-bytes" not in found
+
+
+def test_a_stray_nul_makes_no_other_encoding_of_a_text():
+    for text in (
+        "a\x00b and so on, and so forth\n",
+        "hello\n\x00\x00 there is more to say\n" * 9,
+        "\x00" * 50 + "and a text " * 9,
+    ):
+        assert read(text.encode()) == (text, {})
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.txt", "x"])
+def test_random_bytes_are_no_text(name):
+    for seed, size in ((0, 300), (1, 5_000), (2, 200_000)):
+        finding = refusal(read_file(name, random.Random(seed).randbytes(size)))
+        assert finding.kind in ("not-text", "binary")
+        assert "UTF-8" in finding.remedy
+
+
+def test_a_file_of_nothing_but_nuls_is_no_text():
+    assert "100% of it are NUL" in refusal(read_file("x.txt", bytes(4096))).message
+    part = read_files({"r": "a\n", "h": random.Random(3).randbytes(999)}, references=["r"], systems={"H": "h"})
+    assert refusal(part).kind == "not-text"
+
+
+def test_a_legacy_text_may_hold_a_few_control_characters():
+    text = "Straße für den Bären \x01 und mehr davon\n" * 5
+    assert read(text.encode("cp1252"))[0] == text
