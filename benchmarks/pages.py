@@ -1,0 +1,143 @@
+"""How long a user waits in the browser: `python -m benchmarks.pages [--segments N] [--rounds N]`.
+
+Starts the app with an empty store, drives it with Chromium or Chrome, and prints seconds: the first visit of a fresh server, a later visit,
+every switch from one page to the next (sample corpus, results there), and the upload of two systems and a reference of N segments, until
+the corpus is listed and until its scores are there. Prints the server's peak memory. The times are those of a whole machine:
+run it alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchmarks.corpus import write_files
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+WAIT = 600_000  # milliseconds
+DRAWN = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
+    && document.querySelector('h1') && !document.querySelector('[data-stale="true"]')"""
+STILL = "() => !document.querySelector('[data-testid=\"stProgress\"]')"
+
+
+def main() -> None:
+    """Start, drive, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--segments", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=3, help="of page switches")
+    arguments = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        sys.exit("pages: no Chromium or Chrome on the PATH; install one")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        process, address = start(Path(folder))
+        try:
+            browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+            page = browser.new_page(viewport={"width": 1280, "height": 1000})
+            print(f"first visit of a fresh server: {timed(lambda: visit(page, address)):.2f} s (target 3)")
+            print(f"a later visit: {timed(lambda: visit(page, address)):.2f} s")
+            print_switches(page, arguments.rounds)
+            write_files(Path(folder), arguments.segments)
+            visit(page, address)
+            print_upload(page, Path(folder), arguments.segments)
+            print(f"peak memory of the server: {peak(process.pid):.0f} MiB (target 1536)")
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def start(folder: Path) -> tuple[subprocess.Popen, str]:
+    """A running server with an empty store, and its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", "--server.address=127.0.0.1"]
+    environment = {**os.environ, "PLUMBLINE_HOME": str(folder / "home")}
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen([*command, f"--server.port={port}"], cwd=ROOT, stdout=quiet, stderr=quiet, env=environment)
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process, f"http://127.0.0.1:{port}"
+        time.sleep(0.05)
+    sys.exit("pages: the app did not start")
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Seconds that an action takes."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def visit(page: Page, address: str) -> None:
+    """Open the app; done when the page is drawn."""
+    page.goto(address)
+    page.wait_for_function(DRAWN, timeout=WAIT)
+
+
+def switch(page: Page, title: str) -> None:
+    """Go to another page; done when it is drawn."""
+    page.locator('[data-testid="stSidebarNav"]').get_by_text(title, exact=True).click()
+    page.wait_for_function(f"() => document.querySelector('h1')?.innerText.trim() === '{title}'", timeout=WAIT)
+    page.wait_for_function(DRAWN, timeout=WAIT)
+
+
+def print_switches(page: Page, rounds: int) -> None:
+    """Go through all pages in turn; in the first round, which is printed apart, results are made."""
+    titles = [item.split("\n")[-1].strip() for item in page.locator('[data-testid="stSidebarNav"] a').all_inner_texts()]
+    titles = titles[1:] + titles[:1]
+    seconds: dict[str, list[float]] = {title: [] for title in titles}
+    for _ in range(rounds + 1):
+        for title in titles:
+            seconds[title].append(timed(lambda title=title: switch(page, title)))
+            page.wait_for_function(STILL, timeout=WAIT)
+            page.wait_for_timeout(500)
+    for title, (first, *later) in seconds.items():
+        print(f"to {title}: first {first:.2f} s, then {median(later):.2f} s (target 0.5)")
+
+
+def print_upload(page: Page, folder: Path, segments: int) -> None:
+    """Upload a large corpus; the time until it is listed, and until it is scored."""
+    files = [folder / f"{name}.txt" for name in ("src", "ref", "a", "b")]
+    page.get_by_text("Upload your own files").click()
+    box = page.locator(".st-key-upload input[type=file]")
+    begin = time.perf_counter()
+    box.set_input_files([str(file) for file in files])
+    page.get_by_text(f"{segments:,}").first.wait_for(timeout=WAIT)
+    listed = time.perf_counter() - begin
+    page.wait_for_function(DRAWN, timeout=WAIT)
+    page.wait_for_timeout(300)
+    page.wait_for_function(STILL, timeout=WAIT)
+    page.wait_for_function(DRAWN, timeout=WAIT)
+    print(
+        f"{segments:,} segments, 2 systems: listed after {listed:.1f} s (target 10), scored after {time.perf_counter() - begin:.1f} s"
+    )
+
+
+def peak(process: int) -> float:
+    """Peak resident memory in MiB."""
+    status = Path(f"/proc/{process}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), float("nan"))
+
+
+if __name__ == "__main__":
+    main()
