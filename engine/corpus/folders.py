@@ -255,7 +255,7 @@ def _parallel(files: _Sorted, name: str, findings: Findings) -> Draft:
             findings.add(
                 "unequal-lengths",
                 lines.file,
-                f"The file has {len(lines.lines):,} lines where there are {draft.size:,} segments; documents were left out.",
+                f"The file has {plural(len(lines.lines), 'line')} for {plural(draft.size, 'segment')}; documents were left out.",
                 "Give one line per segment.",
             )
     _add_tags(draft, files, findings)

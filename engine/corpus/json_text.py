@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.corpus.decode import split_lines
-from engine.corpus.findings import Findings, Refused, enumerated, refuse
+from engine.corpus.findings import Findings, Refused, enumerated, plural, refuse
 from engine.corpus.names import known, role_of
 
 _STARTS = re.compile(r'\s*(\{\s*("|\})|\[\s*\{)')
@@ -166,7 +166,7 @@ def _read_array(text: str, file: str, reader: _Reader, findings: Findings) -> No
             break
         value, position = reader.decode_at(text, position, line)
         if not isinstance(value, dict):
-            message = f"The array holds a {type(value).__name__} where an object is expected."
+            message = f"The array holds {_named(value)} where an object is expected."
             raise refuse("no-records", file, message, "Give a list of objects with a source and a hypothesis.", line)
         reader.records.items.append(value)
         reader.records.lines.append(line)
@@ -216,7 +216,9 @@ def _read_lines(text: str, file: str, reader: _Reader, findings: Findings) -> No
             findings.lines(kind, file, lines, *_ODD_LINES[kind])
     if broken:
         where = enumerated([f"line {number}: {reason}" for number, reason in broken.items()])
-        message = f"{len(broken)} of {len(broken) + len(reader.records.items)} lines cannot be read as JSON ({where})."
+        message = (
+            f"{len(broken):,} of {plural(len(broken) + len(reader.records.items), 'line')} cannot be read as JSON ({where})."
+        )
         raise refuse("not-json", file, message, _FIX, next(iter(broken)))
 
 
@@ -232,10 +234,17 @@ def _read_line(line: str, number: int, reader: _Reader) -> tuple[str, bool]:
             return _reason(error, line), False
         comma = True
     if not isinstance(value, dict):
-        return "it is no object", comma
+        return f"it is {_named(value)}, no object", comma
     reader.records.items.append(value)
     reader.records.lines.append(number)
     return "", comma
+
+
+def _named(value: Any) -> str:
+    """What JSON calls a value that is no object."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "a list" if isinstance(value, list) else "a text" if isinstance(value, str) else "a number"
 
 
 def _reason(error: ValueError, line: str) -> str:

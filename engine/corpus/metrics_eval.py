@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from engine.corpus.decode import decode, split_lines
 from engine.corpus.draft import Draft
 from engine.corpus.files import Blob
-from engine.corpus.findings import Findings, Refused, enumerated, refuse
+from engine.corpus.findings import Findings, Refused, enumerated, plural, refuse
 from engine.corpus.keys import agrees, pair_of
 from engine.corpus.plain import combine, read_lines
 from engine.corpus.scores import attach, read_score_lines
@@ -88,7 +88,7 @@ def _documents(draft: Draft, blob: Blob | None, findings: Findings) -> None:
         findings.add(
             "unequal-lengths",
             blob.name,
-            f"The file has {len(lines):,} lines where there are {draft.size:,} segments; documents were left out.",
+            f"The file has {plural(len(lines), 'line')} for {plural(draft.size, 'segment')}; documents were left out.",
             "Give one line per segment.",
             min(len(lines), draft.size) + 1,
         )

@@ -178,7 +178,7 @@ def scores_only(scores: ScoreFile, name: str, criterion: Criterion, findings: Fi
     findings.add(
         "no-texts",
         scores.file,
-        f"The file holds scores ({len(systems)} systems, {plural(draft.size, 'segment')}) but no texts.",
+        f"The file holds scores ({plural(len(systems), 'system')}, {plural(draft.size, 'segment')}) but no texts.",
         "Give the texts too: --source, --reference and --system, and this file as --scores CRITERION=FILE.",
         1,
     )
@@ -240,7 +240,7 @@ def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion, finding
         raise refuse(
             "whose-scores",
             scores.file,
-            f"The file holds {plural(count, 'score')} without system names, but there are {len(draft.systems)} systems.",
+            f"The file holds {plural(count, 'score')} without system names, and the corpus has {plural(len(draft.systems), 'system')}.",
             "Write system, tab, score on every line, or give one system only.",
             1,
         )
@@ -248,7 +248,7 @@ def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion, finding
         raise refuse(
             "unequal-lengths",
             scores.file,
-            f"The file has {plural(count, 'score')} where there are {plural(draft.size, 'segment')}.",
+            f"The file has {plural(count, 'score')} for {plural(draft.size, 'segment')}.",
             "Give one line per segment; an empty line is a missing score.",
             min(count, draft.size) + 1,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 from engine.errors import InputError
 
@@ -99,6 +100,7 @@ _CLASSES = {
     "flores200": ("tokenizer_spm", "Flores200Tokenizer"),
 }
 
+_MODELS = ("flores101", "flores200")
 _NEEDS = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}
 
 
@@ -108,10 +110,29 @@ def _whole_text(name: str) -> Tokenizer:
     module, kind = _CLASSES[name]
     try:
         made = getattr(import_module(f"sacrebleu.tokenizers.{module}"), kind)()
-    except Exception as fault:  # whatever a missing package, dictionary or model raises
+    except (Exception, SystemExit) as fault:  # whatever a missing package, dictionary or model raises
+        if name in _MODELS and find_spec("sentencepiece"):
+            raise InputError(_model_missing(name, fault)) from fault
         remedy = f"pip install {_NEEDS.get(name, 'sentencepiece')}"
         raise InputError(f"tokenizer {name!r} cannot be used here ({_first_line(fault)}); {remedy}, or choose another") from fault
     return Tokenizer(name, made.signature(), lambda text: made(text).split())
+
+
+def _model_missing(name: str, fault: Exception) -> str:
+    """Why a sentencepiece tokenizer cannot be used: its model file is neither here nor to be had, or it is damaged."""
+    from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
+    from sacrebleu.utils import SACREBLEU_DIR
+
+    address = SPM_MODELS[name]["url"]
+    path = Path(SACREBLEU_DIR, "models", address.rpartition("/")[2])
+    if path.exists():
+        return (
+            f"tokenizer {name!r}: its model {path} cannot be read ({_first_line(fault)}); delete it, or choose another tokenizer"
+        )
+    return (
+        f"tokenizer {name!r} needs a sentencepiece model that is not on this computer and could not be fetched "
+        f"({_first_line(fault)}); save {address} as {path}, or choose another tokenizer, such as tokenize=13a"
+    )
 
 
 def _first_line(fault: Exception) -> str:

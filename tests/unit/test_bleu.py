@@ -249,3 +249,21 @@ def test_threads_may_score_at_once(data: Path) -> None:
         together = list(pool.map(lambda turn: metrics[turn % 4].statistics(cases), range(24)))
     for turn, statistics in enumerate(together):
         np.testing.assert_array_equal(statistics, alone[turn % 4])
+
+
+def test_a_missing_model_of_a_tokenizer_is_named_with_the_remedy(tmp_path, monkeypatch):
+    from sacrebleu.tokenizers import tokenizer_spm
+
+    def offline(*_: object) -> None:
+        raise OSError("<urlopen error no network>")
+
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr("sacrebleu.utils.SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr(tokenizer_spm, "download_file", offline)
+    with pytest.raises(InputError, match="model that is not on this computer.*no network.*save .* as .*flores200.*tokenize=13a"):
+        tokenizer("flores200")
+    model = tmp_path / "models" / "flores200sacrebleuspm"
+    model.parent.mkdir()
+    model.write_bytes(b"no model")
+    with pytest.raises(InputError, match="flores200sacrebleuspm cannot be read .* delete it"):
+        tokenizer("flores200")

@@ -116,7 +116,7 @@ def test_every_broken_line_is_named():
     finding = refusal(loaded)
     assert finding.line == 3
     assert "3 of 5 lines" in finding.message
-    for part in ("line 3: it is cut off", "line 6: it is no object", "line 7: expecting ',' delimiter at column 12"):
+    for part in ("line 3: it is cut off", "line 6: it is a list, no object", "line 7: expecting ',' delimiter at column 12"):
         assert part in finding.message
     found = kinds(loaded)
     assert (found["comments"].line, found["blank-lines"].line, found["trailing-commas"].line) == (2, 4, 5)
@@ -181,3 +181,12 @@ def test_null_is_missing_and_empty_is_empty():
 def test_text_that_looks_a_little_like_json_is_text():
     for text in ("[MASK] is a word\n", "{curly} words\n", '"quoted"\n', "[1] first note\n"):
         assert len(corpus_of(read("x.txt", text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "named"), [("null", "null"), ("true", "true"), ("3", "a number"), ('"x"', "a text"), ("[1]", "a list")]
+)
+def test_what_stands_where_an_object_is_expected_is_named_as_json_does(value, named):
+    assert f"holds {named} where an object" in refusal(read("x.json", f'[{{"src": "a", "mt": "b"}}, {value}]')).message
+    finding = refusal(read("x.jsonl", lines({"src": "a", "mt": "b"}) + value + "\n"))
+    assert f"1 of 2 lines cannot be read as JSON (line 2: it is {named}, no object)" in finding.message

@@ -176,3 +176,13 @@ def test_long_monotonous_files_are_read_at_once(letter):
     start = time.process_time()
     assert corpus_of(read("x.txt", text)).systems["x"] == (text,)
     assert time.process_time() - start < 10
+
+
+def test_counts_of_one_are_written_in_the_singular():
+    loaded = read_files({"r": "a\n", "h": "b\n", "s": "1\n2\n"}, references=["r"], systems={"H": "h"}, scores={"q": "s"})
+    assert "2 scores for 1 segment." in refusal(loaded).message
+    two = read_files(
+        {"r": "a\n", "h": "b\n", "g": "c\n", "s": "1\n"}, references=["r"], systems={"H": "h", "G": "g"}, scores={"q": "s"}
+    )
+    assert "1 score without system names, and the corpus has 2 systems" in refusal(two).message
+    assert "(1 system, 2 segments)" in kinds(read("x.seg.score", "A\t1\nA\t2\n"))["no-texts"].message
