@@ -17,7 +17,7 @@ from engine.muler.lexicons import Lexicon, read_lexicon
 from engine.muler.maskers import Masker, make_masker
 from engine.muler.options import MulerOptions
 from engine.muler.reasons import odd, undefined
-from engine.muler.reduce import Resamples, losses_of, no_value, value_of
+from engine.muler.reduce import Resamples, Value, losses_of, no_value, value_of
 from engine.muler.results import Breakdown, FeatureScore
 from engine.muler.shares import chosen_share
 from engine.muler.spans import Style
@@ -133,6 +133,7 @@ def break_down_prepared(prepared: Prepared, metrics: Sequence[Metric], scorer: S
     raw = _score_plain(prepared, metrics, scorer, part(progress, 0, 0.2, 1))
     rows: list[FeatureScore] = []
     resampled: dict[tuple[str, str, Feature], np.ndarray] = {}
+    gains: dict[tuple[str, str, Feature], np.ndarray] = {}
     features = prepared.table.features
     step = part(progress, 0.2, 1, 1)
     for place, metric in enumerate(metrics):
@@ -141,10 +142,11 @@ def break_down_prepared(prepared: Prepared, metrics: Sequence[Metric], scorer: S
             done = place * len(features) + number
             share = part(step, done, done + 1, len(metrics) * len(features))
             share(0, 1)
-            for row, values in _score_feature(prepared, metric, masker, feature, raw[metric.spec.id], resamples, share):
+            for row, value in _score_feature(prepared, metric, masker, feature, raw[metric.spec.id], resamples, share):
                 rows.append(row)
-                if len(values):
-                    resampled[row.metric, row.system, row.feature] = values
+                if len(value.resampled):
+                    key = row.metric, row.system, row.feature
+                    resampled[key], gains[key] = value.resampled, value.gains
     numeric = [lexicon for lexicon in prepared.lexicons if lexicon.numeric]
     lexical = [lexicon_difference(texts, item, name, options.minimum, resamples) for item in numeric for name in prepared.systems]
     overall = {
@@ -154,7 +156,7 @@ def break_down_prepared(prepared: Prepared, metrics: Sequence[Metric], scorer: S
     }
     better = {metric.spec.id: metric.spec.higher_is_better for metric in metrics}
     progress(1, 1)
-    return Breakdown(tuple(rows), overall, better, resampled, tuple(lexical), _notes(prepared))
+    return Breakdown(tuple(rows), overall, better, resampled, tuple(lexical), _notes(prepared), gains)
 
 
 def _score_plain(
@@ -177,8 +179,8 @@ def _score_feature(
     raw: dict[str, np.ndarray],
     resamples: Resamples,
     progress: Progress,
-) -> list[tuple[FeatureScore, np.ndarray]]:
-    """The rows of one feature, one for each system, with the resampled values."""
+) -> list[tuple[FeatureScore, Value]]:
+    """The rows of one feature, one for each system, with the values that they come from."""
     options, texts, cover = prepared.options, prepared.texts, prepared.cover(feature)
     per_text = prepared.masks_per_text(feature)
     counts = {name: texts.counts(per_text, name) for name in prepared.systems}
@@ -197,7 +199,8 @@ def _score_feature(
         scores = value.score, value.oracle, value.anti_oracle, value.muler, *interval(value.resampled), value.abl_muler
         sums = (int(of.add.sum()), int(of.hit.sum()), int(of.miss.sum()))
         held = int(per_text[texts.members].sum()), int(of.output.sum())
-        found.append((FeatureScore(name, metric.spec.id, feature, value.n, *scores, *sums, *held, why), value.resampled))
+        row = FeatureScore(name, metric.spec.id, feature, value.n, *scores, *sums, *held, why, *interval(value.gains))
+        found.append((row, value))
     return found
 
 

@@ -24,7 +24,7 @@ class Disagreement:
     ----------
     word : in lower case.
     in_reference, in_output : what the tagger says of it there.
-    segment : the first segment where this happens.
+    segment : the first segment where this happens, counted from 0 as everywhere.
     count : in how many segments.
     """
 
@@ -38,7 +38,7 @@ class Disagreement:
         more = f" and {self.count - 1} more" if self.count > 1 else ""
         return (
             f"the tagger reads {self.word!r} as {self.in_reference} in the reference and as {self.in_output} in the output "
-            f"(segment {self.segment + 1}{more})"
+            f"(segment {self.segment}{more})"
         )
 
 
@@ -82,7 +82,7 @@ def odd(
         why = str(found[0])
     elif len(guilty):
         worst = int(rows[np.argmax(losses)])
-        why = f"matches beside the masks {'are lost' if value.muler < 0 else 'arise'}, most of all in segment {worst + 1}"
+        why = f"matches beside the masks {'are lost' if value.muler < 0 else 'arise'}, most of all in segment {worst}"
     else:
         why = "no single sentence is the cause"
     if value.muler < 0:

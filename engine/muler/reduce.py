@@ -120,6 +120,7 @@ class Value:
     n : sentences that count.
     score, oracle, anti_oracle, muler, abl_muler : see `engine.muler.results.FeatureScore`; NaN where undefined.
     resampled : MuLER in each resample, float64[resamples]; empty where MuLER is undefined.
+    gains : abl-MuLER in each resample, likewise.
     """
 
     n: int
@@ -129,12 +130,13 @@ class Value:
     muler: float
     abl_muler: float
     resampled: np.ndarray
+    gains: np.ndarray
 
 
 def no_value(n: int) -> Value:
     """What stands where n sentences are too few."""
     nan = float("nan")
-    return Value(n, nan, nan, nan, nan, nan, np.empty(0))
+    return Value(n, nan, nan, nan, nan, nan, np.empty(0), np.empty(0))
 
 
 def value_of(
@@ -156,11 +158,12 @@ def value_of(
     reduce = reducer(metric, mode)
     score, oracle, anti = (reduce(table) for table in tables)
     ratio = muler(score, oracle, anti)
-    gain = (oracle - score) * (1 if metric.spec.higher_is_better else -1)
-    resampled = np.empty(0)
+    sign = 1 if metric.spec.higher_is_better else -1
+    resampled, gains = np.empty(0), np.empty(0)
     if not np.isnan(ratio) and n > 1 and resamples.count:
-        resampled = muler(*resamples.scores(metric, mode, tables, segments))
-    return Value(n, score, oracle, anti, ratio, gain, resampled)
+        drawn = resamples.scores(metric, mode, tables, segments)
+        resampled, gains = muler(*drawn), sign * (drawn[1] - drawn[0])
+    return Value(n, score, oracle, anti, ratio, sign * (oracle - score), resampled, gains)
 
 
 def losses_of(metric: Metric, value: Value, tables: Sequence[np.ndarray]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,6 +41,7 @@ class FeatureScore:
         often.
     in_references, in_output : how often the feature is masked, all references and the system's outputs taken together.
     reason : why there is no value, or what is odd about it; None otherwise.
+    abl_low, abl_high : 95% bootstrap interval of `abl_muler`.
     """
 
     system: str
@@ -60,6 +61,8 @@ class FeatureScore:
     in_references: int
     in_output: int
     reason: str | None = None
+    abl_low: float = float("nan")
+    abl_high: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Breakdown:
     resampled : (metric, system, feature) → MuLER in each resample, float64[resamples]; the same resamples throughout.
     lexicons : differences in lexicon values.
     notes : what the reader should know: families without features, entries left out.
+    gains : abl-MuLER in each resample, as `resampled`.
     """
 
     rows: tuple[FeatureScore, ...]
@@ -102,6 +106,7 @@ class Breakdown:
     resampled: Mapping[tuple[str, str, Feature], np.ndarray] = field(repr=False)
     lexicons: tuple[LexiconDifference, ...] = ()
     notes: tuple[str, ...] = ()
+    gains: Mapping[tuple[str, str, Feature], np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -130,10 +135,10 @@ class Breakdown:
                 table.setdefault(row.system, {})[row.feature.id] = getattr(row, value)
         return pd.DataFrame(table)
 
-    def differences(self, a: str, b: str) -> pd.DataFrame:
+    def differences(self, a: str, b: str, value: str = "muler") -> pd.DataFrame:
         """MuLER of system a less that of system b for every metric and feature, with a paired bootstrap interval.
 
-        Below 0 system a misses less. Columns: `DIFFERENCE_COLUMNS`.
+        Below 0 system a misses less. Columns: `DIFFERENCE_COLUMNS`; with `value` "abl_muler" the two values are called after it.
 
         Raises
         ------
@@ -144,8 +149,8 @@ class Breakdown:
             if name not in known:
                 raise InputError(f"system {name!r} is not in this breakdown; it has {', '.join(sorted(known))}")
         pairs = dict.fromkeys((row.metric, row.feature) for row in self.rows)
-        rows = [self._difference(metric, feature, a, b) for metric, feature in pairs]
-        return pd.DataFrame(rows, columns=list(DIFFERENCE_COLUMNS))
+        rows = [self._difference(metric, feature, a, b, value) for metric, feature in pairs]
+        return pd.DataFrame(rows, columns=[name.replace("muler", value) for name in DIFFERENCE_COLUMNS])
 
     def correlations(self, coefficient: str = "pearson") -> pd.DataFrame:
         """Correlation over systems of −MuLER with the metric itself (turned so that higher is better), feature by feature.
@@ -171,17 +176,39 @@ class Breakdown:
     def _index(self) -> dict[tuple[str, str, Feature], FeatureScore]:
         return {(row.metric, row.system, row.feature): row for row in self.rows}
 
-    def _difference(self, metric: str, feature: Feature, a: str, b: str) -> tuple:
+    def _difference(self, metric: str, feature: Feature, a: str, b: str, value: str) -> tuple:
         first, second = self.row(metric, a, feature), self.row(metric, b, feature)
-        delta = first.muler - second.muler
-        ones, twos = (self.resampled.get((metric, name, feature), np.empty(0)) for name in (a, b))
+        values = getattr(first, value), getattr(second, value)
+        delta = values[0] - values[1]
+        drawn = self.resampled if value == "muler" else self.gains
+        ones, twos = (drawn.get((metric, name, feature), np.empty(0)) for name in (a, b))
         low, high, p_value = float("nan"), float("nan"), float("nan")
         if not np.isnan(delta) and len(ones) and len(ones) == len(twos):
             low, high = interval(ones - twos)
             p_value = bootstrap_p_value(ones - twos, delta)
         whys = [f"{row.system}: {row.reason}" for row in (first, second) if row.reason]
-        numbers = (first.muler, second.muler, delta, low, high, p_value)
+        numbers = (*values, delta, low, high, p_value)
         return (metric, feature.family, feature.name, a, b, *numbers, "; ".join(whys) or None)
+
+
+def joined(parts: Sequence[Breakdown]) -> Breakdown:
+    """Breakdowns of the same corpus, metrics and systems by other features, as one.
+
+    Raises
+    ------
+    ValueError : there is none.
+    """
+    if not parts:
+        raise ValueError("no breakdowns to join")
+    return Breakdown(
+        tuple(row for part in parts for row in part.rows),
+        {key: value for part in parts for key, value in part.overall.items()},
+        {key: value for part in parts for key, value in part.higher_is_better.items()},
+        {key: value for part in parts for key, value in part.resampled.items()},
+        tuple(dict.fromkeys(item for part in parts for item in part.lexicons)),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        {key: value for part in parts for key, value in part.gains.items()},
+    )
 
 
 def _cell(row: FeatureScore, name: str) -> object:

@@ -18,7 +18,7 @@ from engine.muler.hybrid import hybrid_scores
 from engine.muler.lexicons import Lexicon
 from engine.muler.muler import break_down, prepare
 from engine.muler.options import MulerOptions
-from engine.muler.results import COLUMNS
+from engine.muler.results import COLUMNS, joined
 from engine.muler.segments import contributions, feature_segments, word_spans
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import Store
@@ -158,6 +158,32 @@ def test_two_systems_and_all_systems() -> None:
     assert 0 < difference.low <= difference.delta <= difference.high and difference.p_value < 0.1
     same = result.differences("half", "half").iloc[0]
     assert (same.delta, same.low, same.high) == (0, 0, 0) and same.p_value == 1
+
+
+@pytest.mark.parametrize("name", ["bleu", "ter"])
+def test_the_interval_of_the_gain(name: str) -> None:
+    outputs = [text.replace("cat", "hen") for text in REFERENCES]
+    result = broken(corpus(good=REFERENCES, s=tuple(outputs)), (name,), resamples=200)
+    good, bad = result.rows
+    assert (good.abl_muler, good.abl_low, good.abl_high) == (0, 0, 0)
+    assert 0 < bad.abl_low <= bad.abl_muler <= bad.abl_high < np.inf
+    difference = result.differences("s", "good", "abl_muler").iloc[0]
+    assert (difference.abl_muler_a, difference.delta) == (bad.abl_muler, bad.abl_muler)
+    assert (difference.low, difference.high) == pytest.approx((bad.abl_low, bad.abl_high))
+
+
+def test_breakdowns_of_single_families_joined_are_the_whole() -> None:
+    made = corpus(s=REFERENCES, t=REFERENCES[::-1])
+    whole = broken(made, features="number,lexicon,punctuation", lexicons=[Lexicon("worth", {"cat": 2.0, "old": 5.0})])
+    lexicons = [Lexicon("worth", {"cat": 2.0, "old": 5.0})]
+    parts = [broken(made, features=name, lexicons=lexicons) for name in ("number", "punctuation", "lexicon")]
+    found = joined(parts)
+    pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame())
+    pd.testing.assert_frame_equal(found.differences("s", "t"), whole.differences("s", "t"))
+    pd.testing.assert_frame_equal(found.lexicon_frame(), whole.lexicon_frame())
+    assert (found.overall, found.notes) == (whole.overall, whole.notes)
+    with pytest.raises(ValueError, match="no breakdowns"):
+        joined([])
 
 
 def test_the_segments_behind_a_value() -> None:
