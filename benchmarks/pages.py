@@ -1,9 +1,9 @@
 """How long a user waits in the browser: `python -m benchmarks.pages [--segments N] [--rounds N]`.
 
-Starts the app with an empty store, drives it with Chromium or Chrome, and prints seconds: the first visit of a fresh server, a later visit,
-every switch from one page to the next (sample corpus, results there), and the upload of two systems and a reference of N segments, until
-the corpus is listed and until its scores are there. Prints the server's peak memory. The times are those of a whole machine:
-run it alone.
+Starts the app with an empty store, drives it with Chromium or Chrome, and prints seconds: the first visit of a fresh server, a
+later visit, every switch from one page to the next (sample corpus, results there), and the upload of two systems, source and
+reference of N segments, until the corpus is listed and until its scores are there. Prints the server's peak memory. The times
+are those of a whole machine: run it alone.
 """
 
 from __future__ import annotations
