@@ -15,6 +15,7 @@ import pandas as pd
 
 from engine.commands import COMMANDS
 from engine.commands.context import Context, add_corpus_flags, add_run_flags, check_numbers
+from engine.commands.result import Result
 from engine.errors import Cancelled, PlumblineError
 from engine.report.tables import printable
 
@@ -56,11 +57,10 @@ def _run(parsed: argparse.Namespace, bar: ProgressBar, interrupts: Interrupts) -
     _set_threads(getattr(parsed, "threads", None))
     _check_out(parsed.out)
     context = Context(parsed, progress)
-    frame, status = COMMANDS[parsed.command].run(context)
-    frame = context.with_ids(frame)
+    result = COMMANDS[parsed.command].run(context)
     bar.clear()
-    _write(frame, parsed.out, context.last_lines)
-    return status
+    _write(context, result)
+    return result.status
 
 
 def _end(bar: ProgressBar, status: int, message: str) -> int:
@@ -155,13 +155,18 @@ def _check_out(out: str | None) -> None:
         raise PlumblineError(f"{out}: the folder {folder} does not exist; make it first")
 
 
-def _write(frame: pd.DataFrame, out: str | None, last_lines: Sequence[str]) -> None:
+def _write(context: Context, result: Result) -> None:
     from engine.report.frames import render_table, write_frame
 
+    lines, out = list(result.last_lines), context.arguments.out
     if out is not None:
-        write_frame(frame, Path(out))
+        write_frame(map(context.with_ids, result.parts()), Path(out))
+    elif result.shown is not None:
+        lines.insert(0, result.shown())
+    else:
+        lines.insert(0, render_table(context.with_ids(pd.concat(result.parts(), ignore_index=True))))
     try:
-        for text in [*([render_table(frame)] if out is None else []), *last_lines]:
+        for text in lines:
             print(text)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -11,6 +11,9 @@ from typing import Any
 
 from engine.errors import InputError
 
+COMMAND_LINE = "the command line"
+"""The owner of options that are given as flags."""
+
 
 def option(
     default: Any,
@@ -99,7 +102,7 @@ def to_pairs(options: Any) -> dict[str, str]:
 
 def check(item: OptionField, value: Any, owner: str = "options") -> Any:
     """Return `value` when it is allowed, else raise InputError."""
-    where = f"option {item.name!r} of {owner}"
+    where = _where(item, owner)
     if value is None:
         if item.optional:
             return None
@@ -113,21 +116,20 @@ def check(item: OptionField, value: Any, owner: str = "options") -> Any:
     return value
 
 
-def add_flags(parser: argparse.ArgumentParser, options: type, skip: Collection[str] = ()) -> None:
+def add_flags(parser: argparse._ActionsContainer, options: type, skip: Collection[str] = ()) -> None:
     """Add one `--flag` per option, but for those in `skip`; `from_namespace` reads them back."""
     for item in describe(options):
         if item.name in skip:
             continue
-        flag = "--" + item.name.replace("_", "-")
         shown = f"{item.help} (default {_text(item.default) or 'empty'})".replace("%", "%%")
-        parser.add_argument(flag, dest=f"option_{item.name}", default=None, metavar=_metavar(item), help=shown)
+        parser.add_argument(_flag(item), dest=f"option_{item.name}", default=None, metavar=_metavar(item), help=shown)
 
 
 def from_namespace(options: type, namespace: argparse.Namespace, **fixed: Any) -> Any:
     """Make an options object from the flags that `add_flags` added; `fixed` gives the values that have no flag."""
     given = {item.name: getattr(namespace, f"option_{item.name}", None) for item in describe(options)}
     given |= {name: _text(value) for name, value in fixed.items()}
-    return from_pairs(options, {name: text for name, text in given.items() if text is not None}, "the command")
+    return from_pairs(options, {name: text for name, text in given.items() if text is not None}, COMMAND_LINE)
 
 
 def _plain(hint: Any) -> tuple[type, bool]:
@@ -145,13 +147,22 @@ def _convert(item: OptionField, text: str, owner: str) -> Any:
     if item.type is bool:
         words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
         if text.lower() not in words:
-            raise InputError(f"option {item.name!r} of {owner} is {text!r}; say true or false")
+            raise InputError(f"{_where(item, owner)} is {text!r}; say true or false")
         return words[text.lower()]
     try:
         return item.type(text)
     except ValueError:
         noun = {int: "a whole number", float: "a number"}.get(item.type, "text")
-        raise InputError(f"option {item.name!r} of {owner} is {text!r}; it must be {noun}") from None
+        raise InputError(f"{_where(item, owner)} is {text!r}; it must be {noun}") from None
+
+
+def _where(item: OptionField, owner: str) -> str:
+    """An option as its user knows it: a flag on the command line, else a name and whose it is."""
+    return f"option {_flag(item)}" if owner == COMMAND_LINE else f"option {item.name!r} of {owner}"
+
+
+def _flag(item: OptionField) -> str:
+    return "--" + item.name.replace("_", "-")
 
 
 def _text(value: Any) -> str:

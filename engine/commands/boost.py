@@ -19,6 +19,8 @@ from engine.boost.grid import REASONS, stretches
 from engine.boost.metric import BoostedMetric, Setting
 from engine.boost.rows import Group, explained_rows, human_group
 from engine.commands.context import Context
+from engine.commands.result import Result
+from engine.corpus.findings import plural
 from engine.corpus.types import Corpus
 from engine.errors import InputError
 from engine.explain.explain import explain_corpus
@@ -27,6 +29,7 @@ from engine.metrics.base import Metric
 from engine.options import add_flags as add_option_flags
 from engine.options import from_namespace, from_pairs
 from engine.progress import Progress, part
+from engine.report.tables import render_table
 from engine.scoring.systems import score_systems
 
 NAME = "boost"
@@ -36,6 +39,8 @@ NEEDS_SCORING = True
 BY = ("whole", "part", "criterion")
 CALIBRATED = "calibrated"
 SUFFIX = ".calibration.json"
+BEST = 12
+"""Rows of a grid that are printed of each group."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -69,26 +74,41 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_option_flags(parser.add_argument_group("explainer"), ExplainOptions, skip=("seed",))
 
 
-def run(context: Context) -> tuple[pd.DataFrame, int]:
+def run(context: Context) -> Result:
     """Rows of the grid (p, w, group, correlation, original), or with `--apply` boosted scores of systems or segments."""
     arguments = context.arguments
     options = from_namespace(BoostOptions, arguments)
     explain = from_namespace(ExplainOptions, arguments, seed=arguments.seed)
     metrics = context.metrics(_default(context.corpus))
     if arguments.apply is not None:
-        return _apply(context, _only(metrics, "--apply"), options, explain), 0
+        frame = _apply(context, _only(metrics, "--apply"), options, explain)
+        return Result(frame, 0 if frame["score"].notna().any() else 2)
     if arguments.calibrate or arguments.calibrate_on:
-        return _calibrated(context, _only(metrics, "--calibrate"), options, explain), 0
+        return _calibrated(context, _only(metrics, "--calibrate"), options, explain)
     frames = []
     for place, metric in enumerate(metrics):
         step = part(context.progress, place, place + 1, len(metrics))
         prefix = f"{metric.spec.id}: " if len(metrics) > 1 else ""
         groups = _groups(context, _task(context, context.corpus, metric), options, explain, step)
         frames.append(_grid(context, groups, options, prefix))
-    return pd.concat(frames, ignore_index=True), 0
+    return _result(pd.concat(frames, ignore_index=True))
 
 
-def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> pd.DataFrame:
+def _result(frame: pd.DataFrame, last_lines: tuple[str, ...] = ()) -> Result:
+    """The grid; the best of each group where it is printed. Status 2 where every cell is undefined."""
+
+    def shown() -> str:
+        order = frame.sort_values("correlation", ascending=False, kind="stable", na_position="last")
+        best = order.groupby("group", sort=False).head(BEST)
+        groups = {name: place for place, name in enumerate(frame["group"].unique())}
+        best = best.sort_values("group", key=lambda names: names.map(groups), kind="stable")
+        text = render_table(best[best["correlation"].notna()])
+        return f"{text}\n\nthe best {BEST} of {len(frame) // len(groups):,} rows of each group; --out FILE has them all"
+
+    return Result(frame, 0 if frame["correlation"].notna().any() else 2, shown, last_lines)
+
+
+def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> Result:
     """The grid, and beside it the choice of p and w with what it is worth on held-out data."""
     others = _calibration_tasks(context)
     groups = _groups(context, _task(context, context.corpus, metric), options, explain, part(context.progress, 0, 4, 10))
@@ -98,10 +118,9 @@ def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain
     found = calibrate(groups, options, on, seed, progress=part(context.progress, 8, 10, 10))
     _tell_calibration(context, found, options)
     text = _json(found)
-    context.last_lines.append(text)
     if context.arguments.out:
         _beside(Path(context.arguments.out)).write_text(text + "\n", encoding="utf-8")
-    return frame
+    return _result(frame, (text,))
 
 
 def _apply(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> pd.DataFrame:
@@ -114,7 +133,7 @@ def _apply(context: Context, metric: Metric, options: BoostOptions, explain: Exp
     scores = score_systems(context.corpus, [boosted], context.scorer, seed=arguments.seed, progress=done)
     for row in scores.rows:
         for reason, count in row.undefined.items():
-            context.tell(f"{row.system}: {count} segments undefined: {reason}")
+            context.tell(f"{row.system}: {plural(count, 'segment')} undefined: {reason}")
     original = {name: table[:, 0] for name, table in scores.statistics[boosted.spec.id].items()}
     if options.level == "segment":
         return scores.segment_frame().assign(original=np.concatenate(list(original.values())))
@@ -172,7 +191,7 @@ def _groups(context: Context, task: Task, options: BoostOptions, explain: Explai
     found = explain_corpus(corpus, metric, explain, context.scorer, progress=progress)
     reasons = Counter(entry.explanation.undefined for entry in found.entries if entry.explanation.undefined)
     for reason, count in reasons.items():
-        context.tell(f"{corpus.name}: {count} of {len(found.entries)} outputs left out: {reason}")
+        context.tell(f"{corpus.name}: {count:,} of {plural(len(found.entries), 'output')} left out: {reason}")
     rows = explained_rows(corpus, found, options.sides)
     return [human_group(corpus, rows, criterion) for criterion in criteria]
 
@@ -220,15 +239,15 @@ def _remarks(found: BoostResult) -> dict[str, list[str]]:
     remarks: dict[str, list[str]] = {}
     for surface, collapsed, rows in zip(found.surfaces, found.collapsed, found.rows):
         said = [
-            f"{count} of {surface.reasons.size} cells undefined: {REASONS[code]}"
+            f"{count:,} of {plural(surface.reasons.size, 'cell')} undefined: {REASONS[code]}"
             for code, count in zip(*np.unique(surface.reasons, return_counts=True))
             if code
         ]
         where = stretches(surface.p, 2 * collapsed > rows)
         if where:
             said.append(
-                f"more than half of {rows} outputs collapse (their power mean no longer depends on the importances) under "
-                f"{found.options.regularisation} at p = {' and '.join(f'{low:g} to {high:g}' for low, high in where)}"
+                f"more than half of {plural(rows, 'output')} collapse (their power mean no longer depends on the importances) "
+                f"under {found.options.regularisation} at p = {' and '.join(f'{low:g} to {high:g}' for low, high in where)}"
             )
         for remark in said:
             remarks.setdefault(remark, []).append(surface.group)
@@ -242,9 +261,9 @@ def _tell_calibration(context: Context, found: Calibration, options: BoostOption
         return
     undefined = Counter(row.note for row in found.held_out if not (np.isfinite(row.original) and np.isfinite(row.boosted)))
     for reason, count in undefined.items():
-        context.tell(f"{count} of {len(found.held_out)} held-out groups undefined: {reason}")
+        context.tell(f"{count} of {plural(len(found.held_out), 'held-out group')} undefined: {reason}")
     if found.significant is not None:
-        context.tell(f"significant in {found.significant} of {len(found.held_out)} held-out groups (Bonferroni-Dror)")
+        context.tell(f"significant in {found.significant} of {plural(len(found.held_out), 'held-out group')} (Bonferroni-Dror)")
 
 
 def _json(found: Calibration) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -118,8 +118,6 @@ class Context:
 
     arguments: argparse.Namespace
     progress: Progress
-    last_lines: list[str] = field(default_factory=list)
-    """What goes to standard output after the table, or alone where the table goes to a file."""
 
     @cached_property
     def corpus(self) -> Corpus:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from itertools import chain
 
 import numpy as np
-import pandas as pd
 
 from engine.commands.context import Context
+from engine.commands.result import Result
+from engine.corpus.findings import plural
 from engine.explain.explain import evaluations, explain_corpus
 from engine.explain.options import ExplainOptions
 from engine.explain.results import Explanations
@@ -29,7 +31,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_option_flags(parser.add_argument_group("explainer"), ExplainOptions, skip=("seed",))
 
 
-def run(context: Context) -> tuple[pd.DataFrame, int]:
+def run(context: Context) -> Result:
     """One row per word: segment, system, metric, explainer, side, position, word, importance, score; 2 if all are undefined."""
     corpus = context.corpus
     options = from_namespace(ExplainOptions, context.arguments, seed=context.arguments.seed)
@@ -42,18 +44,17 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
         step = part(context.progress, place, place + 1, len(metrics))
         explained.append(explain_corpus(corpus, metric, options, context.scorer, progress=step))
         _tell(context, metric, explained[-1])
-    frame = pd.concat([found.to_frame() for found in explained], ignore_index=True)
     scored = any(np.isfinite(entry.explanation.score) for found in explained for entry in found.entries)
-    return frame, 0 if scored else 2
+    return Result(chain.from_iterable(found.frames() for found in explained), 0 if scored else 2)
 
 
 def _tell(context: Context, metric: Metric, found: Explanations) -> None:
     """Say why numbers are undefined, and what a reader must know beside them."""
     items = [entry.explanation for entry in found.entries]
     undefined = Counter(item.undefined for item in items if item.undefined)
-    said = [f"{count} of {len(items)} outputs undefined: {reason}" for reason, count in undefined.items()]
+    said = [f"{count:,} of {plural(len(items), 'output')} undefined: {reason}" for reason, count in undefined.items()]
     notes = Counter(note for item in items for note in item.notes)
-    said += [f"{count} of {len(items)} outputs: {note}" for note, count in notes.items()]
+    said += [f"{count:,} of {plural(len(items), 'output')}: {note}" for note, count in notes.items()]
     scored = list(dict.fromkeys(item.segment for item in items if np.isfinite(item.score)))
     remarks = getattr(metric, "remarks", None)
     if remarks is not None and scored:

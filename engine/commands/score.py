@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-import pandas as pd
-
 from engine.commands.context import Context
+from engine.commands.result import Result
+from engine.corpus.findings import plural
 from engine.scoring.systems import score_systems
 
 NAME = "score"
@@ -20,7 +20,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resamples", metavar="N", type=int, default=1000, help="bootstrap resamples (default 1000)")
 
 
-def run(context: Context) -> tuple[pd.DataFrame, int]:
+def run(context: Context) -> Result:
     """System scores (system, metric, score, low, high, n, signature) or segment scores (segment, system, metric, score)."""
     corpus = context.corpus
     default = ["bleu", "chrf", "ter"] if corpus.reference_count else ["xbertscore"]
@@ -33,8 +33,8 @@ def run(context: Context) -> tuple[pd.DataFrame, int]:
         progress=context.progress,
     )
     for row in scores.rows:
-        counts = [f"{count} segments undefined: {reason}" for reason, count in row.undefined.items()]
+        counts = [f"{plural(count, 'segment')} undefined: {reason}" for reason, count in row.undefined.items()]
         for remark in [*row.notes, *counts]:
             context.tell(f"{row.metric}, {row.system}: {remark}")
     status = 0 if any(row.n for row in scores.rows) else 2
-    return (scores.segment_frame() if context.arguments.segments else scores.to_frame()), status
+    return Result(scores.segment_frame() if context.arguments.segments else scores.to_frame(), status)

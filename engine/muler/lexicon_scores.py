@@ -49,7 +49,8 @@ def lexicon_difference(
     of = differences(texts, lexicon, system)
     rows = np.flatnonzero(~np.isnan(of))
     if len(rows) < max(minimum, 1):
-        why = f"only {len(rows)} sentences have a word of the lexicon on both sides; {minimum} are needed"
+        have = "sentence has" if len(rows) == 1 else "sentences have"
+        why = f"only {len(rows)} {have} a word of the lexicon on both sides; {minimum} are needed"
         nan = float("nan")
         return LexiconDifference(system, lexicon.name, len(rows), nan, nan, nan, why)
     low, high = interval(resamples.means([of[rows]], rows)[0]) if resamples.count else (float("nan"),) * 2

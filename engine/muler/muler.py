@@ -95,10 +95,19 @@ def prepare(
     selection = parse_selection(options.features)
     files = [path.strip() for path in options.lexicon.split(",") if path.strip()]
     lexicons = (*lexicons, *map(read_lexicon, files))
+    _refuse_equal_names(lexicons)
     tagger = choose_tagger(corpus.languages[1], options.tagger, selection.needs_model)
     texts = corpus_texts(corpus, names, tagger, selection.layers, scorer.store, progress)
     table = FeatureTable(texts.tagged, selection, options, texts.members, lexicons)
     return Prepared(corpus, options, names, texts, table, lexicons)
+
+
+def _refuse_equal_names(lexicons: Sequence[Lexicon]) -> None:
+    """Features are named after their lexicon."""
+    names = [lexicon.name for lexicon in lexicons]
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise InputError(f"two lexicons are named {twice[0]!r}; give one of the files another name")
 
 
 def break_down(

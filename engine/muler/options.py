@@ -53,7 +53,7 @@ class MulerOptions:
         label="Share by",
     )
     minimum: int = option(10, "fewest sentences for which a value is given", low=1)
-    resamples: int = option(1000, "bootstrap resamples for the intervals; 0 gives none", low=0)
+    resamples: int = option(1000, "bootstrap resamples for the intervals; 0 gives none", low=0, high=100_000)
     seed: int = option(0, "seed of the resampling and of randomly chosen words", low=0)
     lexicon: str = option("", "a file of words and values (word, tab or comma, value), or several separated by commas")
     bins: int = option(3, "into how many bins of equal size numeric lexicon values fall", low=1, high=20, advanced=True)

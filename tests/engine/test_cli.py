@@ -125,7 +125,7 @@ def test_check_tells_file_line_and_remedy(tmp_path: Path, capsys: pytest.Capture
     assert list(frame.columns)[:5] == ["kind", "file", "line", "message", "remedy"]
     assert "unequal-lengths" in set(frame.kind)
     assert main(["check", "demo:mt"]) == 0
-    assert "112 segments; systems aurora, beacon, cobalt; 1 references; sources; languages de-en" in capsys.readouterr().err
+    assert "112 segments; systems aurora, beacon, cobalt; 1 reference; sources; languages de-en" in capsys.readouterr().err
 
 
 def test_ids_of_the_input_stand_beside_segments(tmp_path: Path) -> None:

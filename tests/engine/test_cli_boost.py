@@ -92,6 +92,18 @@ def test_without_a_file_the_object_is_the_last_line(store, capsys) -> None:
     assert json.loads(lines[-1])["w"] <= 1 and "correlation" in "".join(lines[:3])
 
 
+def test_without_a_file_the_best_of_each_group_are_printed(tmp_path, store, capsys) -> None:
+    groups = ["--by", "part", "--parts", "2"]
+    frame = run(tmp_path, store, *groups)
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, *groups]) == 0
+    printed = capsys.readouterr().out
+    rows = [line.split() for line in printed.split("\n") if " part " in line]
+    assert len(rows) == 24 and "the best 12 of 3,600 rows of each group; --out FILE has them all" in printed
+    for number, of in enumerate((rows[:12], rows[12:]), 1):
+        best = frame[frame.group == f"part {number}"].correlation.nlargest(12)
+        assert [float(row[4]) for row in of] == pytest.approx(best.tolist(), abs=1e-4)
+
+
 def test_values_from_another_corpus(tmp_path, store, explained, capsys) -> None:
     run(tmp_path, store, "--human", "planted", "--calibrate-on", "demo:sum", "--regularisation", "softplus")
     printed = capsys.readouterr()
@@ -156,11 +168,11 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_undefined_cells_say_why(files, tmp_path, capsys) -> None:
     out = tmp_path / "grid.csv"
     command = ["boost", files["equal"], "--metric", "chrf", "--calibrate", "--store", "none", "--out", str(out)]
-    assert main(command) == 0
+    assert main(command) == 2
     frame = pd.read_csv(out)
     assert frame.correlation.isna().all() and len(frame) == 3600
     printed = capsys.readouterr()
-    assert f"3600 of 3600 cells undefined: {REASONS[2]}" in printed.err
+    assert f"3,600 of 3,600 cells undefined: {REASONS[2]}" in printed.err
     assert json.loads(printed.out) == {"p": 1.0, "w": 1.0, "original": None, "boosted": None, "p_value": None}
 
 
