@@ -14,6 +14,7 @@ PAGES = {  # name in the address → title, icon; the file is pages/NAME.py
     "corpus": ("Corpus", ":material/dataset:"),
     "explain": ("Explain", ":material/format_color_text:"),
     "boost": ("Boost", ":material/trending_up:"),
+    "features": ("Features", ":material/category:"),
 }
 
 

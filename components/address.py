@@ -16,6 +16,10 @@ PAGES: dict[str, dict[str, Any]] = {
         **{"regularisation": "paper", "calibration": "median", "boost": "", "on": "", "group": "whole"},
         **{"chart": "map", "reach": "30", "p": "", "w": ""},
     },
+    "features": {
+        **{"families": ("pos",), "mode": "corpus", "muler": "", "show": "bars", "measure": "muler", "order": "value", "sheet": 1},
+        **{"over": "pearson", "feature": "", "whose": "a", "ends": "most", "leaf": 1},
+    },
 }
 """Parameters of one page, by the page's name in the address."""
 

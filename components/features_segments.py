@@ -1,0 +1,172 @@
+"""The segments behind a bar: those that cost the score most, the feature's words marked, masked texts on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from components.features_names import feature_title, feature_words
+from components.features_rows import FeatureRow
+from components.features_runs import Found, Study
+from components.features_text import lone_spans, masked_text, style, text_row
+from components.job_progress import await_result
+from components.numbers import count, decimals, number, score_places, signed
+from components.states import plain
+from engine.muler.features import Feature
+from engine.muler.reasons import Disagreement, disagreements
+from engine.muler.segments import FeatureSegment, FeatureSegments, Span, word_spans
+
+PER_PAGE = 6
+ENDS = {"most": "Largest loss first", "least": "Smallest first"}
+DISAGREEMENTS = 12
+
+
+def pick_feature(study: Study, rows: Sequence[FeatureRow]) -> FeatureRow:
+    """Draw the choice of the feature (the way to a bar by keyboard) and of the system."""
+    work = study.work
+    known = {row.feature.id: row for row in rows}
+    names = list(known)
+    titles = {name: f"{feature_title(row.feature)} \u00b7 {name}" for name, row in known.items()}
+    restart = {"then": lambda: work.set(leaf=1)}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox("Feature", names, format_func=titles.get, width=300, **work.bound("feature", names, **restart))
+        if len(study.systems) > 1:
+            sides = {tag.lower(): f"{tag} \u00b7 {plain(name)}" for tag, name in zip("AB", study.systems)}
+            st.segmented_control(
+                "System", sides, format_func=sides.get, required=True, **work.bound("whose", list(sides), **restart)
+            )
+        st.segmented_control("Order", ENDS, format_func=ENDS.get, required=True, **work.bound("ends", list(ENDS), **restart))
+    return known.get(work.view["feature"], rows[0])
+
+
+def show_segments(study: Study, found: Found, row: FeatureRow) -> None:
+    """Draw one page of the segments in which the chosen system loses by the feature."""
+    whose = study.work.view["whose"] if len(study.systems) > 1 else "a"
+    place = 1 if whose == "b" else 0
+    score = row.scores[place]
+    if score.reason:
+        st.info(plain(f"{score.system}: {score.reason}."), icon=":material/info:")
+    if not score.n and not score.add + score.hit + score.miss:
+        return
+    outcome = study.segments(row.feature, score.system, found.families)
+    if not await_result(outcome, study.work, f"Looking for {feature_words(row.feature)} in {plain(score.system)}"):
+        return
+    segments: FeatureSegments = outcome.value
+    if not segments.total:
+        st.caption("No sentence has it on both sides, so there is nothing to mask.")
+        return
+    ordered = list(segments.segments)
+    if study.work.view["ends"] == "least":
+        ordered.reverse()
+    pages = -(-len(ordered) // PER_PAGE)
+    page = min(max(study.work.view["leaf"], 1), pages)
+    _say(study, row.feature, segments)
+    st.html(style())
+    shown = ordered[(page - 1) * PER_PAGE : page * PER_PAGE]
+    others = _others(study, segments, shown, 1 - place)
+    for item, other in zip(shown, others, strict=True):
+        _card(study, segments, item, place, other)
+    if pages > 1:
+        turn = study.work.tied("features-leaf", page, lambda chosen: study.work.set(leaf=chosen), preset=False)
+        st.pagination(pages, default=page, **turn)
+    _show_disagreements(study, segments)
+
+
+def _say(study: Study, feature: Feature, segments: FeatureSegments) -> None:
+    losing = sum(item.contribution > 0 for item in segments.segments)
+    st.caption(
+        f"{count(segments.total, 'segment')} of {plain(segments.system)} with {plain(feature_words(feature))}; with these right, "
+        f"{plain(study.metric.spec.name)} would rise in {losing:,} of them. Strong marks: words that the other side lacks."
+    )
+
+
+def _others(study: Study, segments: FeatureSegments, shown: Sequence[FeatureSegment], place: int) -> list[tuple[Span, ...]]:
+    """Where the feature is in the outputs of the other system."""
+    if len(study.systems) < 2:
+        return [()] * len(shown)
+    outputs = [study.corpus.systems[study.systems[place]][item.segment] for item in shown]
+    known = word_spans(segments._prepared, segments.feature, [text for text in outputs if text is not None])
+    spans = iter(known)
+    return [next(spans) if text is not None else () for text in outputs]
+
+
+def _card(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int, other: tuple[Span, ...]) -> None:
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(_title(study, item), width="stretch")
+            st.button(
+                "Explain",
+                key=f"features-explain-{item.segment}",
+                icon=":material/format_color_text:",
+                type="tertiary",
+                on_click=study.work.go,
+                args=("explain",),
+                kwargs={"segment": item.segment, "whose": "ab"[place]},
+            )
+        st.html(_texts(study, segments, item, place, other))
+
+
+def _title(study: Study, item: FeatureSegment) -> str:
+    """Which segment it is, what it costs, and its own scores."""
+    spec, ids = study.metric.spec, study.corpus.ids
+    places = score_places(spec.range)
+    name = f" \u00b7 {plain(ids[item.segment])}" if ids and ids[item.segment] != str(item.segment) else ""
+    gain = signed(item.contribution, max(places, decimals(abs(item.contribution), 2)))
+    own = (number(value, places) for value in (item.score, item.oracle, item.anti_oracle))
+    scores = "{}, if right {}, if wrong {}".format(*own)
+    return f"**Segment {item.segment}**{name} \u00b7 **{gain}** :gray[{plain(spec.name)} to gain \u00b7 by itself {scores}]"
+
+
+def _texts(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int, other: tuple[Span, ...]) -> str:
+    """The card's texts: references, both outputs, and the masked versions folded away."""
+    corpus, language = study.corpus, study.corpus.languages[1] or ""
+    plain_segment = corpus.segment(item.segment, segments.system)
+    references, output = plain_segment.references, plain_segment.hypothesis or ""
+    ours = [output[slice(*span)] for span in item.output]
+    theirs = [text[slice(*span)] for text, spans in zip(references, item.references) for span in spans]
+    rows = []
+    for number_of, (text, spans) in enumerate(zip(references, item.references)):
+        who = "Reference" + (f" {number_of + 1}" if len(references) > 1 else "")
+        rows.append(text_row(who, "", text, spans, lone_spans(text, spans, ours), "", language))
+    outputs = {place: (output, item.output), 1 - place: (None, other)}
+    for side in range(len(study.systems)):
+        text, spans = outputs[side]
+        text = corpus.systems[study.systems[side]][item.segment] if side != place else text
+        lone = lone_spans(text or "", spans, theirs if len(references) == 1 else list(dict.fromkeys(map(str.casefold, theirs))))
+        rows.append(text_row(study.systems[side], "AB"[side], text, spans, lone, "ab"[side], language))
+    return f'<div class="fx">{"".join(rows)}{_masked(study, segments, item, place)}</div>'
+
+
+def _masked(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int) -> str:
+    """Both masked versions of reference and output, unfolded by a click."""
+    rows = []
+    for title, oracle in (("as if right", True), ("as if wrong", False)):
+        masked = segments.masked(item.segment, oracle)
+        texts = [("Reference", "", text) for text in masked.references] + [(study.systems[place], "ab"[place], masked.hypothesis)]
+        for who, tone, text in texts:
+            label = f'<div class="who t{tone}"><bdi>{escape(who)}</bdi>, {title}</div>'
+            rows.append(f'{label}<div class="tx" dir="auto">{masked_text(text, segments.feature.name)}</div>')
+    return f'<details><summary>Masked texts: oracle and anti-oracle</summary><div class="fx">{"".join(rows)}</div></details>'
+
+
+def _show_disagreements(study: Study, segments: FeatureSegments) -> None:
+    """Words that the tagger reads as the feature on one side only."""
+    found = study.work.latest(
+        "features disagreements", (*study.key, segments.feature, segments.system), lambda: _disagreements(segments)
+    )
+    if not found:
+        return
+    more = " or more" if len(found) == DISAGREEMENTS else ""
+    title = f"Where the tagger reads the same word differently ({count(len(found), 'word')}{more})"
+    with st.expander(title, icon=":material/alt_route:", key="features-disagreements"):
+        st.caption("Such words count as missed or added although both sides have them; they can push a value below 0.")
+        st.markdown("\n".join(f"- {plain(str(item))}" for item in found))
+
+
+def _disagreements(segments: FeatureSegments) -> list[Disagreement]:
+    prepared = segments._prepared
+    rows = prepared.rows(prepared.counts(segments.feature, segments.system))
+    cover = prepared.cover(segments.feature)
+    return disagreements(segments.feature, prepared.table, prepared.texts, cover, segments.system, rows, DISAGREEMENTS)

@@ -1,0 +1,174 @@
+"""The breakdown as tables: all numbers, what is not defined and why, lexicon values; and the downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from components.downloads import download_csv
+from components.features_names import family_title, feature_title
+from components.features_rows import FeatureRow
+from components.features_runs import Found, Study
+from components.numbers import MISSING, count, number, score_places
+from components.states import plain
+from components.workspace import Workspace
+from engine.muler.results import Breakdown
+
+SHOWN_REASONS = 6
+
+
+def show_table(study: Study, rows: Sequence[FeatureRow]) -> None:
+    """Draw all numbers of all features; a click on a row chooses its feature and system."""
+    places = score_places(study.metric.spec.range)
+    records, keys = [], []
+    for row in rows:
+        for tag, score in zip("AB", row.scores):
+            keys.append((row.feature.id, tag))
+            records.append(
+                {
+                    "": tag,
+                    "System": score.system,
+                    "Feature": feature_title(row.feature),
+                    "Family": family_title(row.feature.family),
+                    "MuLER": score.muler,
+                    "95% interval": _interval(score.low, score.high, 3),
+                    "abl-MuLER": score.abl_muler,
+                    "95% interval of it": _interval(score.abl_low, score.abl_high, places),
+                    "Score": score.score,
+                    "Oracle": score.oracle,
+                    "Anti-oracle": score.anti_oracle,
+                    "Sentences": score.n,
+                    "In references": score.in_references,
+                    "In output": score.in_output,
+                    "More": score.add,
+                    "Same": score.hit,
+                    "Fewer": score.miss,
+                    "Id": row.feature.id,
+                    "Note": score.reason or "",
+                }
+            )
+    frame = pd.DataFrame(records)
+    form, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    config = {"": text(width=36), "MuLER": form(format="%.3f"), "Note": text(width="large")}
+    config |= {name: form(format=f"%.{places}f") for name in ("abl-MuLER", "Score", "Oracle", "Anti-oracle")}
+    config["More"] = form(help="Sentences whose output has the feature more often than the reference (add)")
+    config["Same"] = form(help="As often (hit)")
+    config["Fewer"] = form(help="Less often (miss)")
+    key = f"features-table-{study.work.drafts.get('features table', 0)}"
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=520 if len(frame) > 14 else "content",
+        column_config=config,
+        placeholder=MISSING,
+        key=key,
+        on_select=lambda: _pick_row(study.work, key, keys),
+        selection_mode=["single-row", "single-cell"],
+        alt="All features of A and B; choose a row for the segments behind it",
+    )
+
+
+def _interval(low: float, high: float, places: int) -> str:
+    return MISSING if np.isnan(low) else f"{number(low, places)} to {number(high, places)}"
+
+
+def _pick_row(work: Workspace, key: str, keys: list[tuple[str, str]]) -> None:
+    selection = work.read(key, {}).get("selection", {})
+    chosen = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
+    if chosen:
+        feature, tag = keys[chosen[0]]
+        work.drafts["features table"] = work.drafts.get("features table", 0) + 1
+        work.set(feature=feature, whose=tag.lower(), leaf=1)
+
+
+def show_missing(study: Study, found: Found) -> None:
+    """Say which families cannot be had, and what is shown; and what is taken for granted."""
+    if found.missing:
+        shown = ", ".join(family_title(family).lower() for family in found.families)
+        said = found.missing[:1].upper() + found.missing[1:].rstrip(".")
+        st.warning(f"{plain(said)}. Shown here: {shown}.", icon=":material/translate:")
+    if study.corpus.languages[1] is None:
+        st.caption(
+            ":material/info: The language of the outputs is not known and is taken for English; it can be set at the upload."
+        )
+    for note in found.breakdown.notes:
+        if not note.startswith("words and tags by"):
+            st.caption(f":material/info: {plain(note[:1].upper() + note[1:])}.")
+
+
+def show_undefined(rows: Sequence[FeatureRow]) -> None:
+    """List the features that have no value for any system, with the reasons."""
+    missing = [row for row in rows if not row.defined]
+    if not missing:
+        return
+    title = f"{count(len(missing), 'feature')} without a value, and why"
+    with st.expander(title, icon=":material/info:", key="features-undefined"):
+        records = [
+            {"Feature": feature_title(row.feature), "Id": row.feature.id, "System": score.system, "Why": score.reason or ""}
+            for row in missing
+            for score in row.scores
+        ]
+        st.dataframe(pd.DataFrame(records), hide_index=True, height="content" if len(records) < 15 else 460)
+
+
+def show_odd(rows: Sequence[FeatureRow]) -> None:
+    """Explain values below 0 and above 1 and values that only one system has."""
+    odd = [(row, score) for row in rows if row.defined for score in row.scores if score.reason]
+    for row, score in odd[:SHOWN_REASONS]:
+        shown = f" {number(score.muler, 3)}" if score.muler == score.muler else ""
+        said = f"{feature_title(row.feature)}, {score.system}{shown}: {score.reason}."
+        st.caption(f":material/info: {plain(said)}")
+    if len(odd) > SHOWN_REASONS:
+        st.caption(f":material/info: {len(odd) - SHOWN_REASONS} more notes stand in the table.")
+
+
+def show_lexicons(study: Study, found: Breakdown) -> None:
+    """Draw how far the systems are from the references in the values of each lexicon of numbers."""
+    if not found.lexicons:
+        return
+    st.markdown("**Lexicon values, sentence by sentence**")
+    names = list(study.systems)
+    records = [
+        {
+            "": "AB"[names.index(item.system)],
+            "System": item.system,
+            "Lexicon": item.lexicon,
+            "Difference": item.difference,
+            "95% interval": _interval(item.low, item.high, 4),
+            "Sentences": item.n,
+            "Note": item.reason or "",
+        }
+        for item in found.lexicons
+    ]
+    help = "Mean over sentences of the absolute difference between output and reference in the mean value of their words"
+    config = {"": st.column_config.TextColumn(width=36), "Difference": st.column_config.NumberColumn(format="%.4f", help=help)}
+    st.dataframe(pd.DataFrame(records), hide_index=True, height="content", column_config=config, placeholder=MISSING)
+    st.caption("0: the words of each output are worth as much as those of its reference, on average. In the lexicon's own unit.")
+
+
+def show_downloads(study: Study, found: Breakdown) -> None:
+    """Buttons for the tables, and what the numbers were made with."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        download_csv(found.to_frame, "features", key="features", label="Breakdown (CSV)")
+        if len(study.systems) > 1:
+            download_csv(
+                lambda: found.differences(*study.systems),
+                "features-differences",
+                key="features-differences",
+                label="Differences (CSV)",
+            )
+        if found.lexicons:
+            download_csv(found.lexicon_frame, "features-lexicons", key="features-lexicons", label="Lexicon values (CSV)")
+        with st.popover("Signature", icon=":material/fingerprint:"):
+            options = study.asked.options
+            st.code(study.metric.spec.signature, language=None, wrap_lines=True)
+            made = (
+                f"muler|mode:{options.mode}|sentences:{options.sentences}|masks:{options.numbering}|unit:{options.unit}"
+                f"|share:{options.share:g}|minimum:{options.minimum}|resamples:{options.resamples}|seed:{options.seed}"
+            )
+            st.code(made, language=None, wrap_lines=True)
+            for note in found.notes:
+                st.caption(plain(note))
