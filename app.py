@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.sidebar import draw_jobs, draw_sidebar
-from components.states import show_fault
+from components.states import plain, show_fault
 from components.workspace import workspace
 from engine.errors import PlumblineError
 
@@ -35,6 +35,9 @@ def main() -> None:
     work.destination = ""
     work.open(page.url_path or "corpus")
     draw_sidebar(work)
+    if work.notice:
+        st.toast(plain(work.notice), duration="long")
+        work.notice = ""
     work.entered = True
     try:
         page.run()

@@ -176,8 +176,9 @@ def other_study(work: Workspace, asked: Asked) -> tuple[Study | None, bool]:
     """
     if not asked.on or asked.criterion is None:
         return None, True
-    own = work.uploads.get(asked.on)
-    corpus = own.corpus if own else services.sample(asked.on.removeprefix(services.DEMO))
+    corpus = work.corpus_called(asked.on)
+    if corpus is None:
+        return None, True
     if not corpus.criteria:
         raise InputError(f"{corpus.name} has no human scores, so p and w cannot be chosen on it; choose another corpus")
     known = {item.name: item for item in corpus.criteria}

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
+from engine.corpus.kept import KeptCorpora
 from engine.corpus.types import Corpus, Languages
 from engine.metrics.base import Metric
 from engine.scoring.scorer import Scorer
@@ -25,6 +26,12 @@ def store() -> Store:
 def scorer() -> Scorer:
     """The one scorer: every page's variants go through it."""
     return Scorer(store())
+
+
+@st.cache_resource(show_spinner=False)
+def kept() -> KeptCorpora:
+    """The uploads that are kept on this computer."""
+    return KeptCorpora(default_path().parent / "uploads")
 
 
 @st.cache_resource(show_spinner=False)

@@ -63,7 +63,7 @@ def _corpus_picker(work: Workspace) -> None:
         "Corpus",
         names,
         format_func=lambda name: titles.get(name, f"not here: {name}"),
-        help="Samples, and what you upload on the Corpus page. An upload stays in this browser session.",
+        help="Samples, and what you upload on the Corpus page.",
         **work.bound("corpus", names, then=lambda: work.set(a="", b="", segment=0, page=1, find="", only=())),
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.uploads import PREFIX
 from components.workspace import Workspace
+from engine.corpus.kept import DAYS
 from engine.corpus.types import Corpus
 
 
@@ -14,16 +16,17 @@ def show_fault(message: str) -> None:
 
 
 def corpus_or_notice(work: Workspace) -> Corpus | None:
-    """The chosen corpus; where this session does not have it, None and a notice that says why."""
+    """The chosen corpus; where it is not on this computer, None and a notice that says why."""
     corpus = work.corpus
     if corpus is not None:
         return corpus
     name = work.view["corpus"]
-    if name.startswith("upload:"):
+    if name.startswith(PREFIX):
         st.warning(
-            f"The corpus **{plain(name.removeprefix('upload:'))}** is not in this browser session. An uploaded corpus is seen "
-            "only by the person who uploaded it, and only until the page is reloaded. Upload the same files again on the "
-            "Corpus page and this link shows the same view; or choose another corpus.",
+            f"This link names an upload that is not on this computer: **{plain(name.removeprefix(PREFIX).rpartition('.')[0])}**. "
+            f"Uploads are found again only on the computer where they were made, by their whole link, and until they are "
+            f"deleted or nobody has opened them for {DAYS} days. Upload the same files again on the Corpus page, or choose "
+            "another corpus.",
             icon=":material/link_off:",
         )
     else:

@@ -1,19 +1,24 @@
-"""Upload: files of any recognised format become a corpus of this session; what is not certain is asked about."""
+"""Upload: files of any recognised format become a corpus; how long it is kept; what is not certain is asked about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
+from components import services
 from components.column_mapping import ask_columns, column_form
 from components.file_roles import ask_roles, part_arguments
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count
+from components.states import plain
+from components.uploads import Upload
 from components.workspace import Workspace
+from engine.corpus.kept import DAYS, LIMIT
 from engine.corpus.read import Loaded, load_bytes
 from engine.corpus.types import Corpus
 
@@ -22,15 +27,61 @@ FORMATS = (
     "Google MQM ratings, WMT SGM or XML, the mt-metrics-eval folder layout; several files at once, or a zip of them. "
     "Formats are recognised by content."
 )
+ASKED = "unclear-columns"
+"""A finding that the form for the columns is the answer to; it is not said twice."""
+
+PRIVACY = (
+    f"What is read from them is kept on this computer until you delete it, or until nobody has opened it for {DAYS} days; only "
+    f"someone with the link of the page sees it. All uploads together take up to {LIMIT >> 30} GB: beyond, those unopened for "
+    "longest go first."
+)
 
 
 def show_upload(work: Workspace) -> None:
     """Draw the box for files, what was found in them, and what has to be asked."""
     with st.expander("Upload your own files", icon=":material/upload_file:", key="upload-box"):
-        files = st.file_uploader("Files", accept_multiple_files=True, key="upload", label_visibility="collapsed")
-        st.caption(FORMATS + " They stay on this computer, and in this browser session.")
+        turn = work.drafts.get("upload turn", 0)  # another key after a deletion, so that the box is empty
+        key = f"upload-{turn}" if turn else "upload"
+        files = st.file_uploader("Files", accept_multiple_files=True, key=key, label_visibility="collapsed")
+        st.caption(f"{FORMATS} {PRIVACY}")
         if files:
             _read(work, files)
+
+
+def show_kept(work: Workspace) -> None:
+    """Say how long the chosen upload is kept and who can open it, and offer to delete it; nothing for a sample."""
+    upload = work.upload
+    if upload is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f":material/lock: {_kept(upload)}", width="content")
+        with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+            st.markdown(
+                "The texts and scores of this upload are removed from this computer, and its link opens nothing any more. "
+                "The files that you uploaded stay where they are."
+            )
+            st.button("Delete this upload", type="primary", key="delete-upload", on_click=work.delete_upload, args=(upload.name,))
+
+
+def _kept(upload: Upload) -> str:
+    job = upload.job
+    if job is not None and job.state == "running":
+        return "Being written to this computer; until that is done, it is in this browser session only."
+    if job is not None and job.state != "done":
+        why = f": {plain(job.error)}" if job.error else ""
+        return f":orange[In this browser session only, and gone with it{why}.]"
+    until = services.kept().until(upload.token)
+    if until is None:
+        return ":orange[No longer on the disk; in this browser session only, and gone with it.]"
+    day = datetime.fromtimestamp(until)
+    said = f"Kept on this computer until {day.day} {day:%B %Y}, {DAYS} days after it was last opened. "
+    said += "Whoever has the link of this page sees it."
+    if job is not None and job.result:
+        were = count(
+            job.result, "upload that nobody had opened for longest was", "uploads that nobody had opened for longest were"
+        )
+        said += f" To make room, {were} removed."
+    return said
 
 
 def _read(work: Workspace, files: Sequence[Any]) -> None:
@@ -51,7 +102,7 @@ def _read(work: Workspace, files: Sequence[Any]) -> None:
     if loaded.corpus is not None:
         _open_once(work, key, loaded)
     else:
-        show_findings(loaded.findings, key="upload", expanded=True)
+        show_findings([item for item in loaded.findings if item.kind != ASKED], key="upload", expanded=True)
     if loaded.table is not None and loaded.corpus is None:
         ask_columns(work, loaded.table, identity, choices)
     with st.container(horizontal=True, gap="small"):

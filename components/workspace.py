@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 import time
 from collections import OrderedDict
@@ -15,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components import address, services
+from components.uploads import PREFIX, Upload, Uploads
 from engine.corpus.types import Corpus, Finding
 from engine.metrics.base import Metric
 from engine.progress import Progress
@@ -45,31 +45,27 @@ class Outcome:
         return self.state == "done"
 
 
-@dataclass(frozen=True, eq=False)
-class Upload:
-    """An uploaded corpus and what the import doctor said of it."""
-
-    corpus: Corpus
-    findings: tuple[Finding, ...]
-
-
 @dataclass
 class Workspace:
-    """State of one session. `view` is what the address says; nothing else survives a reload."""
+    """State of one session. `view` is what the address says; nothing else survives a reload, save the uploads on disk."""
 
     view: dict[str, Any] = field(default_factory=address.defaults)
     page: str = ""
-    uploads: dict[str, Upload] = field(default_factory=dict)
     long_runs: JobTray = field(default_factory=JobTray)
     page_jobs: JobTray = field(default_factory=lambda: JobTray(PAGE_SLOTS))
+    uploads: Uploads = field(init=False)
     drafts: dict[Hashable, Any] = field(default_factory=dict)
     awaited: list[tuple[DeltaGenerator, Job]] = field(default_factory=list)
     destination: str = ""
+    notice: str = ""
     entered: bool = False
     _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _jobs: dict[Hashable, Job] = field(default_factory=dict)
     _watched: list[Job] = field(default_factory=list)
     _written: list[tuple[float, dict[str, str]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.uploads = Uploads(self.page_jobs)
 
     # ---- the address ----
 
@@ -82,6 +78,9 @@ class Workspace:
         if given and not self._own(given):
             fresh = address.defaults() if not moved or not self._written else self.view
             self.view = {**fresh, **address.parse(given)}
+        for name in ("corpus", "on"):
+            found = self.uploads.find(self.view[name])
+            self.view[name] = found.name if found else self.view[name]
         self.publish()
 
     def publish(self) -> None:
@@ -161,36 +160,54 @@ class Workspace:
 
     def corpora(self) -> dict[str, str]:
         """Corpora to choose from: identifier → title."""
-        own = {name: f"Upload: {upload.corpus.name}" for name, upload in self.uploads.items()}
+        own = {upload.name: f"Upload: {upload.corpus.name}" for upload in self.uploads}
         return own | services.samples()
 
     def add_upload(self, corpus: Corpus, findings: tuple[Finding, ...]) -> str:
-        """Keep an uploaded corpus for this session, choose it, and return its identifier."""
-        slug = re.sub(r"[^\w.-]+", "-", corpus.name).strip("-.")[:40] or "corpus"
-        name = f"upload:{slug}.{corpus.hash[:8]}"
-        self.uploads[name] = Upload(corpus, findings)
-        if self.view["corpus"] == name:  # a link asked for it
+        """Keep an uploaded corpus, choose it, and return its identifier."""
+        missing = self.view["corpus"].startswith(PREFIX) and self.corpus is None
+        name = self.uploads.add(corpus, findings).name
+        if missing and {self.view["a"], self.view["b"]} <= {"", *corpus.systems}:  # a link asked for what is there now
+            self.set(corpus=name)
             return name
         self.set(corpus=name, a="", b="", segment=0, page=1, find="", only=(), low="", high="")
         if not corpus.reference_count and not self.view["metric"].startswith(REFERENCE_FREE):
             self.set(metric=REFERENCE_FREE)
         return name
 
+    def delete_upload(self, name: str) -> None:
+        """Remove an upload from this computer, and all that this session has computed."""
+        fault = self.uploads.delete(name)
+        if fault:
+            self.notice = fault
+            return
+        turn, opened = self.drafts.get("upload turn", 0), self.drafts.get("opened")
+        self.drafts = {"upload turn": turn + 1, "opened": opened or set()}
+        self._results.clear()
+        self.set(**{key: value for key, value in address.defaults().items() if key != "metric"})
+        self.notice = "The upload is deleted."
+
+    @property
+    def upload(self) -> Upload | None:
+        """The chosen corpus, where it is an upload."""
+        return self.uploads.find(self.view["corpus"])
+
     @property
     def corpus(self) -> Corpus | None:
-        """The chosen corpus; None where the address names one that this session does not have."""
-        name = self.view["corpus"]
-        if name in self.uploads:
-            return self.uploads[name].corpus
+        """The chosen corpus; None where the address names one that is not on this computer."""
+        return self.corpus_called(self.view["corpus"])
+
+    def corpus_called(self, name: str) -> Corpus | None:
+        """The corpus with this identifier, a sample or an upload; None where there is none."""
         if name in services.samples():
             return services.sample(name.removeprefix(services.DEMO))
-        return None
+        upload = self.uploads.find(name)
+        return upload.corpus if upload else None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What the import doctor said of the chosen corpus."""
-        upload = self.uploads.get(self.view["corpus"])
-        return upload.findings if upload else ()
+        return self.upload.findings if self.upload else ()
 
     def systems(self, corpus: Corpus) -> tuple[str, str]:
         """Systems A and B; the first two of the corpus unless others were chosen. The same one twice if there is only one."""

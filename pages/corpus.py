@@ -11,7 +11,7 @@ from components.score_table import NOT_HUMAN, show_intervals, show_scores
 from components.segment_browser import show_segments
 from components.sidebar import METRIC_TITLES, metric_title
 from components.states import corpus_or_notice, plain
-from components.upload import show_upload
+from components.upload import show_kept, show_upload
 from components.workspace import Outcome, Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.metrics.base import Metric, MetricSpec
@@ -30,6 +30,7 @@ def draw(work: Workspace) -> None:
     if corpus is None:
         return
     draw_facts(corpus)
+    show_kept(work)
     show_findings(work.findings, key="corpus")
     a, b = work.systems(corpus)
     chosen = work.metric(corpus)

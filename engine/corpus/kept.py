@@ -106,11 +106,15 @@ class KeptCorpora:
 
         Raises
         ------
-        OSError : the file cannot be removed.
+        InputError : the file cannot be removed.
         """
-        if _TOKEN.fullmatch(token):
+        if not _TOKEN.fullmatch(token):
+            return
+        try:
             self._path(token).unlink(missing_ok=True)
-            self._forgotten.add(token)
+        except OSError as error:
+            raise InputError(f"{self._path(token)} cannot be removed ({error.strerror or error}); remove it by hand") from error
+        self._forgotten.add(token)
 
     def forgotten(self, token: str) -> bool:
         """True where this process has removed the corpus on somebody's wish."""

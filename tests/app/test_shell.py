@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from app_helpers import Open, said
+from streamlit.testing.v1 import AppTest
+
+from components import services
+from components.workspace import STATE_KEY
+from engine.corpus.types import Corpus, Finding
 
 
 def test_opens_on_the_scored_sample(open_app: Open) -> None:
@@ -51,9 +57,58 @@ def test_nonsense_in_the_address_is_refused_in_words(open_app: Open) -> None:
     assert "unknown metric" in said(app)
 
 
-def test_a_link_to_an_upload_of_somebody_else_says_so(open_app: Open) -> None:
-    app = open_app(corpus="upload:mine.0123abcd")
-    assert "not in this browser session" in said(app)
+@pytest.mark.parametrize("name", ["upload:mine.0123abcd", "upload:mine." + "0" * 32, "upload:", "upload:../../etc/passwd"])
+def test_a_link_to_an_upload_that_is_not_here_says_so(open_app: Open, name: str) -> None:
+    app = open_app(corpus=name)
+    assert "not on this computer" in said(app)
     next(button for button in app.button if button.label == "Open the sample corpus").click().run()
     assert app.sidebar.selectbox(key="view-corpus").value == "demo:mt"
     assert app.dataframe
+
+
+def mine() -> Corpus:
+    return Corpus("mine", {"A": ("a cat", "two dogs"), "B": ("the cat", "dogs")}, (("a cat",), ("two dogs",)))
+
+
+def uploaded(app: AppTest, corpus: Corpus) -> AppTest:
+    app.session_state[STATE_KEY].add_upload(corpus, (Finding("bom", "mine.txt", None, "has one", "", "note"),))
+    return app.run()
+
+
+def test_an_upload_is_found_again_by_its_link_alone(open_app: Open) -> None:
+    app = uploaded(open_app(), mine())
+    link = app.query_params["corpus"]
+    assert link.startswith("upload:mine.") and len(link.rpartition(".")[2]) == 32
+    assert "Kept on this computer until" in said(app)
+    again = open_app("explain", corpus=link, b="A", a="B")
+    assert again.sidebar.selectbox(key="view-corpus").value == link
+    assert [again.sidebar.selectbox(key=f"view-{name}").value for name in "ab"] == ["B", "A"]
+    assert link in again.session_state[STATE_KEY].corpora()
+    assert "Byte order mark" in said(open_app(corpus=link))
+    stranger = open_app()
+    assert "mine" not in "".join(stranger.sidebar.selectbox(key="view-corpus").options)
+    assert "not on this computer" in said(open_app(corpus=link[:-1] + ("0" if link[-1] != "0" else "1")))
+
+
+def test_the_same_upload_is_kept_once(open_app: Open) -> None:
+    app = uploaded(open_app(), mine())
+    link = app.query_params["corpus"]
+    assert uploaded(open_app(corpus=link), mine()).query_params["corpus"] == link
+
+
+def test_a_deleted_upload_is_gone_everywhere(open_app: Open) -> None:
+    app = uploaded(open_app(), mine())
+    link = app.query_params["corpus"]
+    other = open_app(corpus=link)
+    app.button(key="delete-upload").click().run()
+    assert app.sidebar.selectbox(key="view-corpus").value == "demo:mt"
+    assert "deleted" in app.toast[0].value
+    assert "not on this computer" in said(other.run())
+    assert "not on this computer" in said(open_app(corpus=link))
+
+
+def test_an_upload_that_cannot_be_written_is_there_nevertheless(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services.kept(), "limit", 10)
+    app = uploaded(open_app(), mine())
+    assert "In this browser session only" in said(app) and "larger than" in said(app)
+    assert list(app.dataframe[0].value["System"]) == ["A", "B"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_any_script_and_hostile_text(visit: Visit, tmp_path: Path) -> None:
             expect(visit.words("a-hypothesis")).to_have_text(mt.split())
 
 
-def test_an_upload_is_nobody_else_s(visit: Visit, table: Path, browser, server: str, tmp_path: Path) -> None:
+def test_an_upload_survives_a_reload_and_is_nobody_else_s(visit: Visit, browser, server: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text(
         "source\treference\thypothesis\n" + "\n".join("\t".join(row) for row in zip(GERMAN, ENGLISH, ROUGH)), encoding="utf-8"
@@ -119,10 +120,24 @@ def test_an_upload_is_nobody_else_s(visit: Visit, table: Path, browser, server: 
     visit.open()
     visit.upload(path)
     expect(visit.page.get_by_text("Opened: 4 segments, 1 system.")).to_be_visible(timeout=WAIT)
+    expect(visit.page.get_by_text("after it was last opened")).to_be_visible()
     link = visit.page.evaluate("location.href")
     assert "corpus=upload" in link
+    visit.page.reload()
+    expect(visit.page.get_by_text("after it was last opened")).to_be_visible(timeout=WAIT)
     other = browser.new_context().new_page()
-    other.goto(link)
-    expect(other.get_by_text("is not in this browser session")).to_be_visible(timeout=WAIT)
+    other.goto(link.replace("/?", "/explain?"))
+    expect(other.locator('[data-panel="a-hypothesis"]')).to_contain_text("The king visited", timeout=WAIT)
+    other.goto(re.sub(r"\.[0-9a-f]{32}", "." + "0" * 32, link))
+    expect(other.get_by_text("is not on this computer")).to_be_visible(timeout=WAIT)
     expect(other.locator("body")).not_to_contain_text("The king visited")
+    other.goto(server)
+    expect(other.locator('[data-testid="stSidebar"]')).to_contain_text("Sample: translation", timeout=WAIT)
+    expect(other.locator("body")).not_to_contain_text("Upload: mine")
+    visit.settle()
+    visit.page.get_by_role("button", name="Delete").click()
+    visit.page.get_by_role("button", name="Delete this upload").click()
+    expect(visit.page.get_by_text("The upload is deleted.")).to_be_visible(timeout=WAIT)
+    other.goto(link)
+    expect(other.get_by_text("is not on this computer")).to_be_visible(timeout=WAIT)
     other.context.close()
