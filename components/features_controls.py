@@ -59,15 +59,18 @@ def pick(work: Workspace) -> Asked:
     known = [family for family in FAMILIES if family != "lexicon" or lexicons]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         tie = work.bound("families", known)
-        st.pills("Features", known, selection_mode="multi", format_func=FAMILY_TITLES.get, help=FAMILIES_HELP, **tie)
+        st.pills("Words and signs", known, selection_mode="multi", format_func=FAMILY_TITLES.get, help=FAMILIES_HELP, **tie)
         _pick_lexicons(work)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        tie = work.bound("mode", list(MODES))
-        st.segmented_control("Score", MODES, format_func=MODES.get, required=True, help=MODE_HELP, **tie)
-        _more(work)
     families = tuple(family for family in known if family in work.view["families"])
     options = replace(_options(work), features=",".join(families))
     return Asked(families, options, tuple(lexicons.values()))
+
+
+def pick_mode(work: Workspace) -> None:
+    """Draw the choice of how the score of many sentences is made, and the rarer options."""
+    tie = work.bound("mode", list(MODES))
+    st.selectbox("Score", list(MODES), format_func=MODES.get, width=160, help=MODE_HELP, **tie)
+    _more(work)
 
 
 def _options(work: Workspace) -> MulerOptions:

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_vega import Spec, clickable, draw, ink, layer, number_field, text_field
+from components.boost_vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.charts import is_dark
 from components.downloads import download_csv
+from components.features_bar_data import INTERVALS
 from components.features_names import feature_title
 from components.features_runs import Study
 from components.numbers import MISSING, number, score_places
 from components.states import plain
 from components.workspace import Workspace
 from engine.muler.features import Feature
-from engine.muler.results import Breakdown
-from engine.report.colours import diverging, sequential
+from engine.muler.results import Breakdown, FeatureScore
+from engine.report.colours import SYSTEM_A, SYSTEM_B, diverging, sequential
 from engine.stats.correlation import COEFFICIENTS
 
-ROW, HEAD = 26, 96  # pixels
-FEWEST_SYSTEMS = 3
+ROW = 26  # pixels
+LEFT = "width < 520 ? 118 : 168"  # where the cells begin
+LEVEL = 8  # columns whose names are written level
+FEWEST_SYSTEMS, FEW_SYSTEMS = 3, 6
 COEFFICIENT_TITLES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall\u2019s tau-b"}
 
 
 def pick_coefficient(work: Workspace) -> None:
     """Draw the choice of the coefficient."""
     names = list(COEFFICIENTS)
-    st.selectbox("Correlation", names, format_func=COEFFICIENT_TITLES.get, width=150, **work.bound("over", names))
+    st.selectbox("Correlation", names, format_func=COEFFICIENT_TITLES.get, width=120, **work.bound("over", names))
 
 
 def coefficient_of(work: Workspace) -> str:
@@ -44,25 +46,18 @@ def show_map(study: Study, found: Breakdown, features: Sequence[Feature], value:
     sign = -1 if spec.higher_is_better else 1
     systems = sorted(study.systems, key=lambda name: sign * np.nan_to_num(found.overall[metric, name], nan=-sign * np.inf))
     correlations = found.correlations(coefficient) if len(systems) >= FEWEST_SYSTEMS else None
+    columns = [*systems, "correlation"] if correlations is not None else systems
+    titles = pd.DataFrame([{"row": place, "title": feature_title(feature)} for place, feature in enumerate(features)])
     cells = _cells(study, found, features, systems, value)
-    columns = [*systems, f"r over {len(systems)} systems"] if correlations is not None else systems
-    data = {"cells": cells, "heads": _heads(study, found, systems)}
-    layers = [*_layers("cells", len(features), columns, features, True)]
+    data = {"cells": cells, "heads": _heads(study, found, systems, columns), "titles": titles}
+    layers = _cell_layers("cells", len(features), len(columns), systems=True)
     if correlations is not None:
         data["correlations"] = _correlation_cells(features, correlations, len(systems))
-        layers += _layers("correlations", len(features), columns, features, False)
-    layers.append(_overall())
+        layers += _cell_layers("correlations", len(features), len(columns), systems=False)
+    layers += _head_layers(len(columns))
     said = f"{'MuLER' if value == 'muler' else 'abl-MuLER'} of {len(features)} features for {len(systems)} systems"
-    draw(
-        layers,
-        data,
-        f"features-map-{value}",
-        said,
-        HEAD + ROW * len(features),
-        study.work,
-        "cell",
-        lambda point: _open(study, point),
-    )
+    height = _head(len(columns)) + ROW * len(features)
+    draw(layers, data, f"features-map-{value}", said, height, study.work, "cell", lambda point: _open(study, point))
     _note(study, correlations, value)
 
 
@@ -93,10 +88,20 @@ def _cells(study: Study, found: Breakdown, features: Sequence[Feature], systems:
         fill, text = sequential(size, limit, is_dark())
         records.append(
             {"row": row, "column": column, "fill": fill, "ink": text, "text": number(size, written), "feature": score.feature.id}
-            | {"title": feature_title(score.feature), "system": score.system, "n": score.n, "value": number(size, 3)}
-            | {"low": number(score.low, 3), "high": number(score.high, 3), "note": score.reason or ""}
+            | {
+                "title": feature_title(score.feature),
+                "system": score.system,
+                "n": score.n,
+                "value": number(size, max(3, written)),
+            }
+            | {"interval": _interval(score, value), "note": score.reason or ""}
         )
     return pd.DataFrame(records)
+
+
+def _interval(score: FeatureScore, value: str) -> str:
+    low, high = (getattr(score, name) for name in INTERVALS[value])
+    return f"{number(low, 3)} to {number(high, 3)}" if low == low else "none"
 
 
 def _correlation_cells(features: Sequence[Feature], correlations: pd.DataFrame, column: int) -> pd.DataFrame:
@@ -125,26 +130,27 @@ def _reason(row) -> str:
     return ""
 
 
-def _heads(study: Study, found: Breakdown, systems: list[str]) -> pd.DataFrame:
+def _heads(study: Study, found: Breakdown, systems: list[str], columns: list[str]) -> pd.DataFrame:
+    """The names above the columns, and the score of each system's whole corpus."""
     metric, places = study.metric.spec.id, score_places(study.metric.spec.range)
+    scores = [number(found.overall[metric, name], places) for name in systems] + [""] * (len(columns) - len(systems))
+    a, b = study.work.systems(study.corpus)
+    tones = {b: SYSTEM_B[is_dark()], a: SYSTEM_A[is_dark()]}
     return pd.DataFrame(
-        [{"row": -1, "column": place, "text": number(found.overall[metric, name], places)} for place, name in enumerate(systems)]
+        [
+            {"column": place, "name": name, "score": score, "tone": tones.get(name, ink())}
+            for place, (name, score) in enumerate(zip(columns, scores))
+        ]
     )
 
 
-def _layers(data: str, rows: int, columns: list[str], features: Sequence[Feature], systems: bool) -> list[Spec]:
-    names = json.dumps(columns)
-    titles = json.dumps([feature_title(feature) for feature in features])
-    look = {"domain": False, "ticks": False, "grid": False, "labelLimit": 150}
-    angle = {} if len(columns) <= 8 else {"labelAngle": -40, "labelAlign": "left"}
-    over = {"values": list(range(len(columns))), "labelExpr": f"{names}[datum.value]", "orient": "top", **angle, **look}
-    beside = {"values": [-1, *range(rows)], "labelExpr": f"datum.value < 0 ? 'whole corpus' : {titles}[datum.value]", **look}
-    across = {"domain": [-0.5, len(columns) - 0.5], "nice": False, "zero": False}
-    down = {"domain": [rows - 0.5, -1.6], "nice": False, "zero": False}
+def _cell_layers(data: str, rows: int, columns: int, systems: bool) -> list[Spec]:
+    across = {"domain": [-0.5, columns - 0.5], "nice": False, "zero": False, "range": [{"expr": LEFT}, {"expr": "width"}]}
+    down = {"domain": [rows - 0.5, -0.5 - _head(columns) / ROW], "nice": False, "zero": False}
     place = {
-        "x": number_field("x1", title=None, axis=over, scale=across),
+        "x": number_field("x1", scale=across, axis=None),
         "x2": {"field": "x2"},
-        "y": number_field("y1", title=None, axis=beside, scale=down),
+        "y": number_field("y1", scale=down, axis=None),
         "y2": {"field": "y2"},
     }
     change = [
@@ -155,25 +161,45 @@ def _layers(data: str, rows: int, columns: list[str], features: Sequence[Feature
     ]
     tips = [text_field("title", title="feature"), text_field("feature", title="id")]
     if systems:
-        tips += [
-            text_field("system"),
-            text_field("value"),
-            text_field("low", title="from (95%)"),
-            text_field("high", title="to (95%)"),
-        ]
+        tips += [text_field("system"), text_field("value"), text_field("interval", title="95% interval")]
     else:
         tips += [text_field("value", title="correlation")]
     tips += [number_field("n", title="sentences" if systems else "systems"), text_field("note")]
     fill = {"color": {"field": "fill", "type": "nominal", "scale": None}, "tooltip": tips}
     cells = {**layer(data, "rect", {**place, **fill}, cursor="pointer", cornerRadius=2), "transform": change}
-    middle = {"x": number_field("column"), "y": number_field("row"), "text": text_field("text")}
+    middle = {"x": _at("column"), "y": _at("row"), "text": text_field("text")}
     text = layer(data, "text", {**middle, "color": {"field": "ink", "type": "nominal", "scale": None}}, fontSize=11)
-    return [clickable(cells, "cell" if systems else "trend", ["feature", "system"]), text]
+    return [clickable(cells, "cell", ["feature", "system"]) if systems else cells, text]
 
 
-def _overall() -> Spec:
-    place = {"x": number_field("column"), "y": number_field("row"), "text": text_field("text")}
-    return layer("heads", "text", place, color=ink(), fontSize=11, fontWeight=600)
+def _head_layers(columns: int) -> list[Spec]:
+    """Names of systems, level or slanting; their scores; names of features."""
+    look: Spec = {"fontSize": 12, "color": ink()}
+    first = {"x": _at("column"), "y": {"datum": -0.95, "type": "quantitative", "axis": None}, "text": text_field("score")}
+    above = {**first, "y": {"datum": -1.8, "type": "quantitative", "axis": None}, "text": text_field("name")}
+    turn = (
+        {"limit": {"expr": f"(width - 150) / {columns} - 6"}}
+        if columns <= LEVEL
+        else {"angle": -38, "align": "left", "limit": 120}
+    )
+    beside = {"x": {"value": 0}, "y": _at("row"), "text": text_field("title")}
+    names = {"align": "left", "dx": 4, "limit": {"expr": f"{LEFT} - 12"}, **look}
+    overall = {"x": {"value": 0}, "y": low, "text": text_field("text")}
+    return [
+        layer("heads", "text", first, fontSize=12, fontWeight=600),
+        layer("heads", "text", above, fontSize=12, **turn),
+        layer("titles", "text", beside, **names),
+        layer([{"text": "whole corpus"}], "text", overall, **{**names, "color": faint()}),
+    ]
+
+
+def _head(columns: int) -> int:
+    """Room above the cells, in pixels."""
+    return 56 if columns <= LEVEL else 130
+
+
+def _at(name: str) -> Spec:
+    return number_field(name, axis=None)
 
 
 def _open(study: Study, point: Spec) -> None:
@@ -187,11 +213,14 @@ def _open(study: Study, point: Spec) -> None:
 def _note(study: Study, correlations: pd.DataFrame | None, value: str) -> None:
     spec = study.metric.spec
     means = "0 nothing is missed, 1 everything" if value == "muler" else f"{spec.name} to gain"
-    said = f"Darker: more is missed ({means}). Grey: not defined (hover for why). Systems by {plain(spec.name)}, best first."
+    said = f"The stronger the colour, the more is missed ({means}). Grey: not defined (hover for why)."
+    said += f" Systems by {plain(spec.name)}, best first."
     if correlations is None:
         said += f" A correlation over systems needs at least {FEWEST_SYSTEMS}; this corpus has {len(study.systems)}."
     else:
         said += " Last column: correlation of \u2212MuLER with the metric; near 1, better systems are better at it, too."
+        if len(study.systems) < FEW_SYSTEMS:
+            said += f" Over {len(study.systems)} systems it says little."
         undefined = sum(bool(_reason(row)) for row in correlations.itertuples())
         if undefined:
             said += f" It is not defined ({MISSING}) for {undefined} of {len(correlations)} features."

@@ -24,30 +24,30 @@ def show_answer(study: Study, found: Breakdown, differences: pd.DataFrame | None
         st.markdown(f"No feature has a value for **{plain(a)}**: see below why.")
         return
     worst = max(rows, key=lambda row: row.muler)
-    st.markdown(f":orange[\u25a0] {_cost(study, found, worst)}")
+    st.markdown(_cost(study, found, worst))
     if differences is not None:
-        st.markdown(f":blue[\u25a0] {_difference(study, differences)}")
+        st.markdown(_difference(study, differences))
 
 
 def _cost(study: Study, found: Breakdown, row: FeatureScore) -> str:
     spec = study.metric.spec
-    name, words = f"**{plain(row.system)}**", feature_words(row.feature)
+    name, words = _named(study)[0], feature_words(row.feature)
     if row.muler <= 0:
-        return f"{name} leaves nothing of {spec.name} to gain at any of the {len(found.features)} features."
+        return f"{name} misses nothing of {spec.name} at any of the {len(found.features)} features."
     places = score_places(spec.range)
     better = signed(row.abl_muler if spec.higher_is_better else -row.abl_muler, places)
     sure = ""
     if row.low == row.low:
         sure = f", 95% interval {number(row.low, PLACES)} to {number(row.high, PLACES)}"
     return (
-        f"{name} loses most at **{plain(words)}**: it leaves {row.muler:.0%} of what they can add "
+        f"{name} loses most at **{plain(words)}**: it misses {row.muler:.0%} of what they can add "
         f"(MuLER **{number(row.muler, PLACES)}**{sure}). With all of them right, {spec.name} of the {row.n:,} sentences "
         f"that have them would be {number(row.oracle, places)} instead of {number(row.score, places)} ({better})."
     )
 
 
 def _difference(study: Study, differences: pd.DataFrame) -> str:
-    a, b = (f"**{plain(name)}**" for name in study.systems)
+    a, b = _named(study)
     known = differences.dropna(subset=["delta"])
     if not len(known):
         return f"{a} and {b} cannot be compared: no feature has a value for both."
@@ -70,6 +70,11 @@ def significant(row: pd.Series) -> bool:
     return bool(row["low"] > 0 or row["high"] < 0)
 
 
+def _named(study: Study) -> list[str]:
+    """The systems' names, each with the colour of its bars."""
+    return [f":{colour}[\u25a0] **{plain(name)}**" for colour, name in zip(("orange", "blue"), study.systems)]
+
+
 def _words(row: pd.Series) -> str:
     return plain(feature_words(Feature(row["family"], row["feature"])))
 
@@ -85,7 +90,7 @@ def _numbers(row: pd.Series) -> str:
 def _verdict(row: pd.Series, a: str, b: str) -> str:
     better, worse = (a, b) if row["delta"] < 0 else (b, a)
     if row["low"] != row["low"]:
-        return f"{better} leaves less; without resamples nothing is known of its significance."
+        return f"{better} misses less; without resamples nothing is known of its significance."
     if significant(row):
-        return f"{better} leaves less than {worse}, significantly by the paired interval."
-    return f"{better} leaves less, but not significantly: the paired interval holds 0."
+        return f"{better} misses less than {worse}, significantly by the paired interval."
+    return f"{better} misses less, but not significantly: the paired interval holds 0."

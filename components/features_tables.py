@@ -12,12 +12,10 @@ from components.downloads import download_csv
 from components.features_names import family_title, feature_title
 from components.features_rows import FeatureRow
 from components.features_runs import Found, Study
-from components.numbers import MISSING, count, number, score_places
+from components.numbers import MISSING, count, decimals, number, score_places
 from components.states import plain
 from components.workspace import Workspace
 from engine.muler.results import Breakdown
-
-SHOWN_REASONS = 6
 
 
 def show_table(study: Study, rows: Sequence[FeatureRow]) -> None:
@@ -117,12 +115,20 @@ def show_undefined(rows: Sequence[FeatureRow]) -> None:
 def show_odd(rows: Sequence[FeatureRow]) -> None:
     """Explain values below 0 and above 1 and values that only one system has."""
     odd = [(row, score) for row in rows if row.defined for score in row.scores if score.reason]
-    for row, score in odd[:SHOWN_REASONS]:
-        shown = f" {number(score.muler, 3)}" if score.muler == score.muler else ""
-        said = f"{feature_title(row.feature)}, {score.system}{shown}: {score.reason}."
-        st.caption(f":material/info: {plain(said)}")
-    if len(odd) > SHOWN_REASONS:
-        st.caption(f":material/info: {len(odd) - SHOWN_REASONS} more notes stand in the table.")
+    if not odd:
+        return
+    title = f"{count(len(odd), 'value')} outside 0 to 1 or missing (\u24d8), and why"
+    with st.expander(title, icon=":material/info:", key="features-odd"):
+        lines = []
+        for row, score in odd:
+            shown = f" {number(score.muler, _places(score.muler))}" if score.muler == score.muler else ""
+            lines.append(f"- **{plain(feature_title(row.feature))}**, {plain(score.system)}{shown}: {plain(score.reason or '')}.")
+        st.markdown("\n".join(lines))
+
+
+def _places(value: float) -> int:
+    """Three decimals, or as many as show that a value is not 0."""
+    return 3 if abs(value) >= 0.0005 else decimals(value, 1)
 
 
 def show_lexicons(study: Study, found: Breakdown) -> None:

@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.features_chart import set_feature, show_bars, show_legend
-from components.features_controls import pick
+from components.features_chart import show_bars, show_legend
+from components.features_controls import pick, pick_mode
 from components.features_map import FEWEST_SYSTEMS, coefficient_of, pick_coefficient, show_map, show_map_downloads
 from components.features_names import ORDERS, VALUES
 from components.features_rows import PER_PAGE, FeatureRow, feature_rows
@@ -33,12 +33,13 @@ def draw(work: Workspace) -> None:
         show_empty("No features are chosen", "Choose one or more kinds of features above.", ":material/category:")
         return
     systems = tuple(dict.fromkeys(work.systems(corpus)))
+    chosen = draw_choice(work, len(corpus.systems))
     study = Study(work, corpus, work.metric(corpus), asked, systems)
     if not may_start(study):
         return
     outcome = study.breakdown()
     if await_result(outcome, work, f"Breaking {plain(study.metric.spec.name)} down by feature"):
-        draw_found(study, outcome.value, answer)
+        draw_found(study, outcome.value, answer, chosen)
 
 
 def can_be_broken_down(corpus: Corpus) -> bool:
@@ -53,7 +54,7 @@ def can_be_broken_down(corpus: Corpus) -> bool:
     return False
 
 
-def draw_found(study: Study, found: Found, answer: DeltaGenerator) -> None:
+def draw_found(study: Study, found: Found, answer: DeltaGenerator, chosen: tuple[str, str, str]) -> None:
     """The sentence, the chosen view, the segments behind one feature."""
     work, breakdown = study.work, found.breakdown
     show_missing(study, found)
@@ -64,7 +65,7 @@ def draw_found(study: Study, found: Found, answer: DeltaGenerator) -> None:
     kept = work.latest("features differences", (id(breakdown), study.systems), lambda: study.differences(breakdown))
     with answer:
         show_answer(study, breakdown, kept.get("muler"))
-    show, value, order = draw_choice(study)
+    show, value, order = chosen
     by = "abl_muler" if value == "abl_muler" else "muler"
     rows = feature_rows(breakdown, study.systems, kept.get(by) if pair else None, by, order)
     if show == "systems":
@@ -75,21 +76,23 @@ def draw_found(study: Study, found: Found, answer: DeltaGenerator) -> None:
     show_segments(study, found, pick_feature(study, rows))
 
 
-def draw_choice(study: Study) -> tuple[str, str, str]:
+def draw_choice(work: Workspace, systems: int) -> tuple[str, str, str]:
     """Which view, which measure, which order."""
-    work = study.work
     restart = {"then": lambda: work.set(sheet=1)}
-    orders = [name for name in ORDERS if len(study.systems) > 1 or name not in ("difference", "value-b")]
+    orders = [name for name in ORDERS if systems > 1 or name not in ("difference", "value-b")]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.segmented_control("Show", SHOWS, format_func=SHOWS.get, required=True, **work.bound("show", list(SHOWS)))
-        values = [name for name in VALUES if work.view["show"] != "systems" or name != "scores"]
-        st.segmented_control("Measure", values, format_func=VALUES.get, required=True, **work.bound("measure", values))
-        st.selectbox("Order", orders, format_func=ORDERS.get, width=190, **work.bound("order", orders, **restart))
-        coefficient_too = work.view["show"] == "systems" and len(study.corpus.systems) >= FEWEST_SYSTEMS
-        if coefficient_too:
+        show = work.view["show"] if work.view["show"] in SHOWS else "bars"
+        values = [name for name in VALUES if show == "bars" or name != "scores"]
+        st.selectbox(
+            "Measure", values, format_func=VALUES.get, width=195 if show == "bars" else 135, **work.bound("measure", values)
+        )
+        st.selectbox("Order", orders, format_func=ORDERS.get, width=180, **work.bound("order", orders, **restart))
+        pick_mode(work)
+        if show == "systems" and systems >= FEWEST_SYSTEMS:
             pick_coefficient(work)
-    chosen = (work.view["show"], SHOWS), (work.view["measure"], values), (work.view["order"], orders)
-    return tuple(name if name in names else next(iter(names)) for name, names in chosen)  # type: ignore[return-value]
+    value, order = work.view["measure"], work.view["order"]
+    return show, value if value in values else values[0], order if order in orders else orders[0]
 
 
 def draw_pair(study: Study, found: Found, rows: list[FeatureRow], show: str, value: str) -> None:
@@ -100,7 +103,7 @@ def draw_pair(study: Study, found: Found, rows: list[FeatureRow], show: str, val
     elif known:
         sheet, sheets = sheet_of(study.work, known)
         chosen = study.work.view["feature"] or rows[0].feature.id
-        show_bars(study, sheet, value, chosen, set_feature(study.work))
+        show_bars(study, sheet, value, chosen)
         draw_turn(study.work, sheets)
         show_legend(study, value)
         show_odd(sheet)
