@@ -59,7 +59,9 @@ def pick(work: Workspace) -> Asked:
     known = [family for family in FAMILIES if family != "lexicon" or lexicons]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         tie = work.bound("families", known)
-        st.pills("Words and signs", known, selection_mode="multi", format_func=FAMILY_TITLES.get, help=FAMILIES_HELP, **tie)
+        st.pills(
+            "Words and signs", known, selection_mode="multi", format_func=FAMILY_TITLES.get, wrap=True, help=FAMILIES_HELP, **tie
+        )
         _pick_lexicons(work)
     families = tuple(family for family in known if family in work.view["families"])
     options = replace(_options(work), features=",".join(families))

@@ -174,22 +174,20 @@ def _cell_layers(data: str, rows: int, columns: int, systems: bool) -> list[Spec
 
 def _head_layers(columns: int) -> list[Spec]:
     """Names of systems, level or slanting; their scores; names of features."""
-    look: Spec = {"fontSize": 12, "color": ink()}
-    first = {"x": _at("column"), "y": {"datum": -0.95, "type": "quantitative", "axis": None}, "text": text_field("score")}
-    above = {**first, "y": {"datum": -1.8, "type": "quantitative", "axis": None}, "text": text_field("name")}
-    turn = (
-        {"limit": {"expr": f"(width - 150) / {columns} - 6"}}
-        if columns <= LEVEL
-        else {"angle": -38, "align": "left", "limit": 120}
-    )
+    low, high = ({"datum": place, "type": "quantitative", "axis": None} for place in (-0.95, -1.8))
+    tone = {"field": "tone", "type": "nominal", "scale": None}
+    score = {"x": _at("column"), "y": low, "text": text_field("score"), "color": tone}
+    above = {**score, "y": high, "text": text_field("name")}
+    level: Spec = {"limit": {"expr": f"(width - 150) / {columns} - 6"}}
+    turn = level if columns <= LEVEL else {"angle": -38, "align": "left", "limit": 120}
+    left: Spec = {"align": "left", "dx": 4, "limit": {"expr": f"{LEFT} - 12"}, "fontSize": 12}
     beside = {"x": {"value": 0}, "y": _at("row"), "text": text_field("title")}
-    names = {"align": "left", "dx": 4, "limit": {"expr": f"{LEFT} - 12"}, **look}
     overall = {"x": {"value": 0}, "y": low, "text": text_field("text")}
     return [
-        layer("heads", "text", first, fontSize=12, fontWeight=600),
+        layer("heads", "text", score, fontSize=12, fontWeight=600),
         layer("heads", "text", above, fontSize=12, **turn),
-        layer("titles", "text", beside, **names),
-        layer([{"text": "whole corpus"}], "text", overall, **{**names, "color": faint()}),
+        layer("titles", "text", beside, color=ink(), **left),
+        layer([{"text": "whole corpus"}], "text", overall, color=faint(), **left),
     ]
 
 

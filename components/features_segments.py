@@ -94,7 +94,7 @@ def _others(study: Study, segments: FeatureSegments, shown: Sequence[FeatureSegm
 
 def _card(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int, other: tuple[Span, ...]) -> None:
     with st.container(border=True, gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
             st.markdown(_title(study, item), width="stretch")
             st.button(
                 "Explain",

@@ -4,21 +4,19 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.features_chart import show_bars, show_legend
-from components.features_controls import pick, pick_mode
-from components.features_map import FEWEST_SYSTEMS, coefficient_of, pick_coefficient, show_map, show_map_downloads
-from components.features_names import ORDERS, VALUES
+from components.features_controls import pick
+from components.features_map import coefficient_of, show_map, show_map_downloads
 from components.features_rows import PER_PAGE, FeatureRow, feature_rows
 from components.features_runs import Found, Study, may_start
 from components.features_segments import pick_feature, show_segments
 from components.features_sentence import show_answer
 from components.features_tables import show_downloads, show_lexicons, show_missing, show_odd, show_table, show_undefined
+from components.features_view import pick_view
 from components.job_progress import await_result
 from components.states import corpus_or_notice, plain, show_empty
 from components.workspace import Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.muler.features import Feature
-
-SHOWS = {"bars": "Bars", "table": "Table", "systems": "All systems"}
 
 
 def draw(work: Workspace) -> None:
@@ -33,7 +31,7 @@ def draw(work: Workspace) -> None:
         show_empty("No features are chosen", "Choose one or more kinds of features above.", ":material/category:")
         return
     systems = tuple(dict.fromkeys(work.systems(corpus)))
-    chosen = draw_choice(work, len(corpus.systems))
+    chosen = pick_view(work, len(corpus.systems))
     study = Study(work, corpus, work.metric(corpus), asked, systems)
     if not may_start(study):
         return
@@ -74,25 +72,6 @@ def draw_found(study: Study, found: Found, answer: DeltaGenerator, chosen: tuple
         draw_pair(study, found, rows, show, value)
     st.subheader("Segments behind a feature", anchor=False)
     show_segments(study, found, pick_feature(study, rows))
-
-
-def draw_choice(work: Workspace, systems: int) -> tuple[str, str, str]:
-    """Which view, which measure, which order."""
-    restart = {"then": lambda: work.set(sheet=1)}
-    orders = [name for name in ORDERS if systems > 1 or name not in ("difference", "value-b")]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.segmented_control("Show", SHOWS, format_func=SHOWS.get, required=True, **work.bound("show", list(SHOWS)))
-        show = work.view["show"] if work.view["show"] in SHOWS else "bars"
-        values = [name for name in VALUES if show == "bars" or name != "scores"]
-        st.selectbox(
-            "Measure", values, format_func=VALUES.get, width=195 if show == "bars" else 135, **work.bound("measure", values)
-        )
-        st.selectbox("Order", orders, format_func=ORDERS.get, width=180, **work.bound("order", orders, **restart))
-        pick_mode(work)
-        if show == "systems" and systems >= FEWEST_SYSTEMS:
-            pick_coefficient(work)
-    value, order = work.view["measure"], work.view["order"]
-    return show, value if value in values else values[0], order if order in orders else orders[0]
 
 
 def draw_pair(study: Study, found: Found, rows: list[FeatureRow], show: str, value: str) -> None:
