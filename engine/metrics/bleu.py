@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.corpus.types import Languages, Segment
 from engine.metrics.base import Metric, MetricSpec, metric_id, weighted_sums
-from engine.metrics.lexical import plan, signature, token_ids
+from engine.metrics.lexical import Tokens, plan, signature, token_ids, word_ids
 from engine.metrics.tokenizers import TOKENIZERS, Tokenizer, default_tokenizer, tokenizer
 from engine.options import option
 
@@ -85,7 +85,7 @@ class Bleu:
 
         planned, order = plan(segments), self.options.max_ngram_order
         texts = [text.lower() for text in planned.texts] if self.options.lowercase else planned.texts
-        tokens = token_ids([self.tokenizer.words(text.rstrip()) for text in texts], self.tokenizer.pieces)
+        tokens = self._tokens([text.rstrip() for text in texts])
         hypotheses, references = tokens.split(len(planned.hypotheses))
         matches, reference_lengths = clipped_matches(
             hypotheses.ids, hypotheses.offsets, references.ids, references.offsets,
@@ -95,6 +95,11 @@ class Bleu:
         totals = np.maximum(lengths[:, None] - np.arange(order), 0)
         pairs = np.concatenate([lengths[:, None], reference_lengths[:, None], matches, totals], axis=1, dtype=np.float64)
         return pairs[planned.inverse]
+
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        if self.tokenizer.clean is not None:
+            return word_ids([self.tokenizer.clean(text) for text in texts], self.tokenizer.pieces)
+        return token_ids([self.tokenizer.words(text) for text in texts], self.tokenizer.pieces)
 
     def segment_scores(self, statistics: np.ndarray) -> np.ndarray:
         return self._scores(statistics, self.options.effective_order)

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.corpus.types import Languages, Segment
 from engine.metrics.base import Metric, MetricSpec, metric_id, weighted_sums
-from engine.metrics.lexical import SinglePairs, Tokens, character_ids, plan, signature, single_pairs, token_ids
+from engine.metrics.lexical import SinglePairs, Tokens, character_ids, plan, signature, single_pairs, word_ids
 from engine.options import option
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
@@ -69,10 +69,10 @@ class Chrf:
         planned = plan(segments)
         texts = [text.lower() for text in planned.texts] if self.options.lowercase else planned.texts
         count, pairs = len(planned.hypotheses), single_pairs(planned)
-        characters = character_ids(texts if self.options.whitespace else ["".join(text.split()) for text in texts])
+        characters = character_ids(texts, spaces=self.options.whitespace)
         counts = [_counts(characters, count, pairs, self.options.char_order)]
         if self.word_order:
-            words = token_ids([text.split() for text in texts], _split_punctuation)
+            words = word_ids(texts, _split_punctuation)
             counts.append(_counts(words, count, pairs, self.word_order))
         single = np.concatenate(counts, axis=1)
         return single[pairs.best(self.segment_scores(single))][planned.inverse]

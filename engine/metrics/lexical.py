@@ -7,7 +7,7 @@ distinct texts and distinct pairs (`plan`), then turns texts into ids (`token_id
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain
@@ -137,22 +137,53 @@ def token_ids(texts: Sequence[list[str]], pieces: Callable[[str], Sequence[str]]
     `pieces` splits a word further (or drops it, giving nothing); it is asked once per distinct word.
     """
     offsets = _offsets([len(words) for words in texts])
+    ids, known = _number_tokens(chain.from_iterable(texts), offsets[-1])
+    return _in_pieces(Tokens(ids, offsets), known, pieces)
+
+
+def _number_tokens(tokens: Iterable[str], count: int) -> tuple[np.ndarray, Iterable[str]]:
+    """The number of each token among the distinct ones, int32[count], and those."""
     known: defaultdict[str, int] = defaultdict()
     known.default_factory = known.__len__
-    ids = np.fromiter(map(known.__getitem__, chain.from_iterable(texts)), np.int32, offsets[-1])
+    return np.fromiter(map(known.__getitem__, tokens), np.int32, count), known
+
+
+def word_ids(texts: Sequence[str], pieces: Callable[[str], Sequence[str]] | None = None) -> Tokens:
+    """The same as `token_ids([text.split() for text in texts], pieces)`, at a fraction of the time."""
+    from engine.metrics.kernels.words import number_words
+
+    joined, plain = "".join(texts), character_ids(texts)
+    ids, counts, starts, ends = number_words(plain.ids, plain.offsets)
+    words = [] if pieces is None else [joined[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+    return _in_pieces(Tokens(ids, _offsets(counts)), words, pieces)
+
+
+def _in_pieces(words: Tokens, known: Iterable[str], pieces: Callable[[str], Sequence[str]] | None) -> Tokens:
+    """Words split further. `known` are the distinct words in the order of their ids."""
     if pieces is None:
-        return Tokens(ids, offsets)
-    inner = token_ids([list(pieces(word)) for word in known])
-    lengths = inner.lengths[ids]
-    ends = _offsets(lengths)
-    source = np.repeat(inner.offsets[ids] - ends[:-1], lengths) + np.arange(ends[-1])
-    return Tokens(inner.ids[source], ends[offsets])
+        return words
+    tokens: list[str] = []
+    ends = [0]
+    for word in known:
+        tokens += pieces(word)
+        ends.append(len(tokens))
+    ids, _ = _number_tokens(tokens, len(tokens))
+    starts = np.array(ends)
+    lengths = np.diff(starts)[words.ids]
+    places = _offsets(lengths)
+    source = np.repeat(starts[words.ids] - places[:-1], lengths) + np.arange(places[-1])
+    return Tokens(ids[source], places[words.offsets])
 
 
-def character_ids(texts: Sequence[str]) -> Tokens:
-    """Texts as Unicode code points."""
+def character_ids(texts: Sequence[str], spaces: bool = True) -> Tokens:
+    """Texts as Unicode code points, with their white space or without."""
     data = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return Tokens(np.frombuffer(data, np.int32).copy(), _offsets([len(text) for text in texts]))
+    codes, offsets = np.frombuffer(data, np.int32).copy(), _offsets([len(text) for text in texts])
+    if spaces:
+        return Tokens(codes, offsets)
+    from engine.metrics.kernels.words import drop_spaces
+
+    return Tokens(*drop_spaces(codes, offsets))
 
 
 def signature(name: str, package: str, **facts: Any) -> str:

@@ -26,12 +26,14 @@ class Tokenizer:
     signature : what sacreBLEU's signature calls it, dictionary version included.
     words : text → list of words.
     pieces : word → its tokens; None where the words are the tokens.
+    clean : where words are what white space separates in a text that was cleaned: text → that text.
     """
 
     name: str
     signature: str
     words: Callable[[str], list[str]]
     pieces: Callable[[str], list[str]] | None = None
+    clean: Callable[[str], str] | None = None
 
 
 def default_tokenizer(target: str | None) -> str:
@@ -57,7 +59,7 @@ def tokenizer(name: str) -> Tokenizer:
     InputError : a package or a model that it needs is not there; the message says which.
     """
     if name == "none":
-        return Tokenizer(name, "none", str.split)
+        return Tokenizer(name, "none", str.split, clean=str)
     if name == "char":
         return Tokenizer(name, "char", _characters)
     if name == "13a":
@@ -78,17 +80,21 @@ def _mteval_13a() -> Tokenizer:
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
     rules = TokenizerRegexp()
-    return Tokenizer("13a", "13a", _clean_and_split, lambda word: rules(f" {word} ").split())
+
+    def pieces(word: str) -> list[str]:
+        return [word] if word.isalnum() else rules(f" {word} ").split()  # the rules look for punctuation in ASCII only
+
+    return Tokenizer("13a", "13a", lambda text: _clean(text).split(), pieces, _clean)
 
 
-def _clean_and_split(text: str) -> list[str]:
+def _clean(text: str) -> str:
     text = text.replace("<skipped>", "")
     if "\n" in text:
         text = text.replace("-\n", "").replace("\n", " ")
     if "&" in text:
         for entity, character in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
             text = text.replace(entity, character)
-    return text.split()
+    return text
 
 
 _CLASSES = {

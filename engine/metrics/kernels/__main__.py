@@ -5,6 +5,7 @@ import numpy as np
 from engine.metrics.kernels.edits import translation_edits
 from engine.metrics.kernels.ngrams import clipped_matches
 from engine.metrics.kernels.subsequence import common_subsequences
+from engine.metrics.kernels.words import drop_spaces, number_words
 
 
 def main() -> None:
@@ -14,6 +15,8 @@ def main() -> None:
     clipped_matches(*texts, first, np.array([0, 1]), first, first, 4)
     translation_edits(*texts, first, first)
     common_subsequences(*texts, first, first)
+    number_words(tokens, offsets)
+    drop_spaces(tokens, offsets)
 
 
 if __name__ == "__main__":
