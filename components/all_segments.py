@@ -10,6 +10,7 @@ from components.downloads import download_explanations
 from components.explanation_panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, decimals
+from components.tables import show_table
 from components.workspace import Workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
@@ -80,13 +81,12 @@ def _show_words(work: Workspace, found: Explanations, metric: Metric) -> None:
     st.markdown(f"**Words of the outputs that {'cost the most' if costly else 'help the least'} on average**{where}")
     places = decimals(float(words["mean"].abs().max())) if len(words) else 2
     form = st.column_config.NumberColumn
-    st.dataframe(
+    show_table(
         words.head(WORDS_SHOWN),
-        hide_index=True,
         height="content" if len(words) < 7 else 260,
         alt="Words of the outputs by mean importance",
         column_order=None if metric.spec.higher_is_better else ["word", "system", "occurrences", "mean"],
-        column_config={
+        config={
             "word": st.column_config.TextColumn("Word"),
             "system": st.column_config.TextColumn("System"),
             "occurrences": form("Places"),

@@ -14,6 +14,7 @@ from components.downloads import download_csv
 from components.numbers import count, number, score_places, signed
 from components.score_table import criterion_title
 from components.states import plain
+from components.tables import show_table
 from components.workspace import Workspace
 from engine.boost.effect import segment_frame, system_frame
 from engine.boost.grid import W_GRID, Surface, correlate
@@ -75,6 +76,7 @@ def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) 
 def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
     """Draw the systems with their means, and their ranks before, after and by the human scores."""
     frame = system_frame(study.rows, p, w, study.asked.options.regularisation, group)
+    frame = frame.sort_values("rank", kind="stable", ignore_index=True)
     a, b = study.work.systems(study.corpus)
     spec, criterion = study.metric.spec, study.asked.criterion
     places = score_places(spec.range)
@@ -106,7 +108,9 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
         config["Rank by scores"] = form(format="%g", help=f"Rank by {criterion_title(criterion)}")
         config[criterion_title(criterion)] = form(format="%.2f", help=criterion.provenance)
     table["Outputs"] = frame["n"]
-    st.dataframe(table, hide_index=True, column_config=config, height="content", alt="Systems before and after boosting")
+    if a == b:
+        del table[""], config[""]
+    show_table(table, config, height="content", alt="Systems before and after boosting")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         download_csv(frame, "boost-systems", key="boost-systems", label="Systems (CSV)")
         st.caption(_ranks(frame), width="content")
@@ -138,7 +142,8 @@ def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
                 st.markdown(f"**{axis}** :gray[\u00b7 {options.coefficient} {shown}]")
                 _points(study, drawn, name, axis, title)
     noun = "system" if options.level == "system" else "output"
-    notes = [f"{count(len(known), noun)}, :orange[\u25a0] {plain(a)} and :blue[\u25a0] {plain(b)} in colour"]
+    coloured = f", :orange[**{plain(a)}**] in amber and :blue[**{plain(b)}**] in blue" if a != b else ""
+    notes = [f"{count(len(known), noun)}{coloured}"]
     if len(drawn) < len(known):
         notes.append(f"{len(drawn):,} of them drawn, taken at random")
     if len(known) < len(frame):

@@ -13,6 +13,7 @@ from components.charts import system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places
 from components.states import plain
+from components.tables import show_table
 from engine.corpus.types import SYSTEM_LEVEL, Corpus, Criterion
 from engine.metrics.base import MetricSpec
 from engine.scoring.systems import SystemScore, SystemScores
@@ -23,7 +24,7 @@ NOT_HUMAN = "planted errors, not human judgement"
 def show_scores(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: str) -> None:
     """Draw the table, what does not count and why, and the signatures; `a` and `b` are marked."""
     table, config = _table(corpus, found, a, b)
-    st.dataframe(table, hide_index=True, column_config=config, alt="System scores with 95% intervals", height="content")
+    show_table(table, config, alt="System scores with 95% intervals", height="content")
     for note in _notes(found):
         st.caption(f":material/info: {plain(note)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -36,9 +37,12 @@ def show_scores(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str
 
 
 def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: str) -> tuple[pd.DataFrame, dict]:
-    names = list(corpus.systems)
+    spec, scores = next(iter(found.items()))
+    names = best_first(scores, spec)
     columns: dict[str, list] = {"": ["A" if name == a else "B" if name == b else "" for name in names], "System": names}
     config = {"": st.column_config.TextColumn(width=40), "System": st.column_config.TextColumn(width="medium")}
+    if a == b:
+        del columns[""], config[""]
     for spec, scores in found.items():
         rows = [scores.row(spec.id, name) for name in names]
         places = score_places(spec.range)
@@ -48,14 +52,26 @@ def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: 
         columns[interval] = [_interval(row, places) for row in rows]
         better = "higher is better" if spec.higher_is_better else "lower is better"
         config[title] = st.column_config.NumberColumn(format=f"%.{places}f", help=f"{spec.name}: {better}")
-        config[interval] = st.column_config.TextColumn("95% interval", help="Bootstrap over segments, 1000 resamples")
+        config[interval] = st.column_config.TextColumn(
+            "95% interval", help="Bootstrap over segments, 1000 resamples", alignment="right"
+        )
     counts = [[scores.row(spec.id, name).n for spec, scores in found.items()] for name in names]
     columns["Segments"] = [f"{min(row):,}" if min(row) == max(row) else f"{min(row):,} \u2013 {max(row):,}" for row in counts]
-    config["Segments"] = st.column_config.TextColumn(help="Segments that count; more than one number where metrics differ")
+    help = "Segments that count; more than one number where metrics differ"
+    config["Segments"] = st.column_config.TextColumn(help=help, alignment="right")
     for title, values, help in human_columns(corpus):
         columns[title] = [values[name] for name in names]
         config[title] = st.column_config.NumberColumn(format="%.2f", help=help)
     return pd.DataFrame(columns), config
+
+
+def best_first(scores: SystemScores, spec: MetricSpec) -> list[str]:
+    """The systems from the best score to the worst; those without one last, ties in the corpus' order."""
+    way = -1 if spec.higher_is_better else 1
+    rows = [row for row in scores.rows if row.metric == spec.id]
+    return [
+        row.system for row in sorted(rows, key=lambda row: (np.isnan(row.score), 0.0 if np.isnan(row.score) else way * row.score))
+    ]
 
 
 def _interval(row: SystemScore, places: int) -> str:
@@ -98,7 +114,8 @@ def criterion_title(criterion: Criterion) -> str:
 
 def show_intervals(scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
     """Scores as points on one axis, their 95% intervals as bars."""
-    rows = scores.to_frame().dropna(subset=["score"])
+    frame = scores.to_frame()
+    rows = frame.set_index("system").loc[best_first(scores, spec)].reset_index().dropna(subset=["score"])
     if not len(rows):
         st.caption("No system has a score.")
         return

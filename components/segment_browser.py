@@ -14,6 +14,7 @@ from components.numbers import count, score_places
 from components.score_table import criterion_title
 from components.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
 from components.states import show_empty
+from components.tables import show_table
 from components.workspace import Workspace
 from engine.corpus.types import SYSTEM_LEVEL, Corpus
 from engine.metrics.base import MetricSpec
@@ -65,18 +66,24 @@ def _controls(work: Workspace, corpus: Corpus, spec: MetricSpec) -> bool:
             live=True,
             **work.bound("find", **restart),
         )
-        st.segmented_control("Rows", MODES, format_func=MODES.get, required=True, **work.bound("rows", list(MODES), **restart))
-        st.selectbox("Order", SORTS, format_func=SORTS.get, width=230, **work.bound("sort", list(SORTS), **restart))
+        alone = len(corpus.systems) == 1
+        if not alone:
+            st.segmented_control(
+                "Rows", MODES, format_func=MODES.get, required=True, **work.bound("rows", list(MODES), **restart)
+            )
+        sorts = [name for name in SORTS if not (alone and name.startswith("gap"))]
+        st.selectbox("Order", sorts, format_func=SORTS.get, width=230, **work.bound("sort", sorts, **restart))
         narrowed = bool(work.view["only"] or work.view["low"] or work.view["high"])
         with st.popover("Filters", icon=":material/filter_alt:" if narrowed else ":material/filter_list:"):
             names = list(corpus.systems)
-            st.multiselect("Systems", names, placeholder="all systems", **work.bound("only", names, **restart))
+            if not alone:
+                st.multiselect("Systems", names, placeholder="all systems", **work.bound("only", names, **restart))
             left, right = st.columns(2)
             left.text_input(f"{spec.name} from", placeholder="lowest", **work.bound("low", **restart))
             right.text_input(f"{spec.name} to", placeholder="highest", **work.bound("high", **restart))
         if narrowed or work.view["find"]:
             st.button("Clear", icon=":material/filter_alt_off:", type="tertiary", key="clear", on_click=_clear, args=(work,))
-    return work.view["rows"] == "pairs"
+    return work.view["rows"] == "pairs" and not alone
 
 
 def _clear(work: Workspace) -> None:
@@ -127,11 +134,10 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
             chosen = {} if systems is None else _beside(work, names[systems[rows[0]]])
             work.go("explain", segment=int(segments[rows[0]]), **chosen)
 
-    st.dataframe(
+    show_table(
         frame,
-        hide_index=True,
+        _columns(frame, spec),
         height=460 if len(frame) > 12 else "content",
-        column_config=_columns(frame, spec),
         placeholder="\u2013",
         key="segments",
         on_select=open_row,

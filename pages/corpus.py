@@ -7,7 +7,7 @@ from components.distributions import show_distributions
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count
-from components.score_table import NOT_HUMAN, show_intervals, show_scores
+from components.score_table import NOT_HUMAN, best_first, show_intervals, show_scores
 from components.segment_browser import show_segments
 from components.sidebar import METRIC_TITLES, metric_title
 from components.states import corpus_or_notice, plain
@@ -99,7 +99,8 @@ def draw_charts(work: Workspace, spec: MetricSpec, found: SystemScores, a: str, 
             show_intervals(found, spec, a, b)
         with st.container():
             st.subheader("Segment scores", anchor=False)
-            show_distributions(work, found.segments[spec.id], spec, a, b)
+            segments = {name: found.segments[spec.id][name] for name in best_first(found, spec)}
+            show_distributions(work, segments, spec, a, b)
 
 
 if under_entry():

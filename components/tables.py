@@ -1,0 +1,50 @@
+"""Tables whose negative numbers have a true minus sign, as everywhere on screen, and sort as numbers nevertheless."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from components.numbers import MINUS
+
+
+def show_table(frame: pd.DataFrame, config: Mapping[str, Any], **arguments: Any) -> Any:
+    """Draw a table as `st.dataframe` does.
+
+    Parameters
+    ----------
+    config : column → its configuration; a number column's format is in the style of printf.
+    """
+    writers = {name: _writer(format) for name, format in _formats(frame, config).items()}
+    if not writers:
+        return st.dataframe(frame, hide_index=True, column_config=dict(config), **arguments)
+    own = {name: _without_format(column) if name in writers else column for name, column in config.items()}
+    return st.dataframe(frame.style.format(writers), hide_index=True, column_config=own, **arguments)
+
+
+def _formats(frame: pd.DataFrame, config: Mapping[str, Any]) -> dict[str, str]:
+    """The formats of the columns that hold negative numbers."""
+    found = {}
+    for name, column in config.items():
+        format = (column.get("type_config") or {}).get("format") if isinstance(column, dict) else None
+        if format and name in frame and pd.api.types.is_numeric_dtype(frame[name]) and (frame[name] < 0).any():
+            found[name] = format
+    return found
+
+
+def _writer(format: str) -> Callable[[float], str]:
+    def write(value: float) -> str:
+        if value is None or math.isnan(value):
+            return ""
+        text = format % value
+        return text.lstrip("+-") if float(text) == 0 else text.replace("-", MINUS)
+
+    return write
+
+
+def _without_format(column: dict[str, Any]) -> dict[str, Any]:
+    return {**column, "type_config": {**column["type_config"], "format": None}}
