@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from components import services
-from components.explanation_panels import TONES, Side
+from components.explanation_panels import Side
 from components.states import plain
 from components.workspace import Workspace
 from engine.metrics.base import Metric
@@ -19,9 +19,10 @@ def show_notes(work: Workspace, metric: Metric, sides: Sequence[Side]) -> None:
     notes: dict[str, str] = {}
     for side in sides:
         for note in [*side.explanation.notes, *_remarks(work, metric, side)]:
-            notes[note] = notes.get(note, "") + TONES[side.tone]
+            notes[note] = notes.get(note, "") + side.tag
     for note, owners in notes.items():
-        st.caption(f":material/info: {plain(' and '.join(owners))}: {plain(note)}")
+        owner = f"{' and '.join(owners)}: " if owners else ""
+        st.caption(f":material/info: {plain(owner + note)}")
 
 
 def _remarks(work: Workspace, metric: Metric, side: Side) -> list[str]:

@@ -11,7 +11,7 @@ from components.heatmap import Mark, Panel, Scale
 from components.heatmap.panels import largest
 from components.numbers import MISSING, number, score_places
 from engine.corpus.types import Corpus
-from engine.explain.results import Explanation, SideImportances
+from engine.explain.results import Explained, Explanation, SideImportances
 from engine.explain.words import split_words
 from engine.metrics.base import MetricSpec
 
@@ -21,11 +21,22 @@ REFERENCES_SHOWN = 2
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two systems on the page: `tone` is a or b."""
+    """One of the two systems on the page, or the only one (`alone`): `tone` is a or b."""
 
     tone: str
     system: str
     explanation: Explanation
+    alone: bool = False
+
+    @property
+    def tag(self) -> str:
+        """A or B; empty where there is only one system."""
+        return "" if self.alone else TONES[self.tone]
+
+
+def sides_of(entries: Sequence[Explained]) -> list[Side]:
+    """A and B, or the only system."""
+    return [Side(tone, entry.system, entry.explanation, len(entries) == 1) for tone, entry in zip("ab", entries, strict=False)]
 
 
 def importance_scale(sides: Sequence[Side], spec: MetricSpec, explainer: str) -> Scale:
@@ -85,7 +96,7 @@ def hypothesis_panel(corpus: Corpus, segment: int, side: Side, spec: MetricSpec)
         found.words if found else (),
         values_of(found),
         side.tone,
-        TONES[side.tone],
+        side.tag,
         side.system,
         "Hypothesis",
         meta=f"{spec.name} {score}" if score != MISSING else f"no {spec.name} score",
@@ -107,9 +118,9 @@ def _other_panel(corpus: Corpus, segment: int, side: Side, name: str) -> Panel:
         found.words if found else (),
         values_of(found),
         side.tone,
-        TONES[side.tone],
+        side.tag,
         "",
-        f"{side_title(name, corpus.reference_count)}, as it matters to {TONES[side.tone]}",
+        side_title(name, corpus.reference_count) + (f", as it matters to {side.tag}" if side.tag else ""),
         note="" if text is None or found else "Not read by the metric.",
         language=corpus.languages[0 if kind == "source" else 1] or "",
         marks=segment_marks(corpus, segment, side.system, name),
@@ -152,7 +163,7 @@ def segment_marks(corpus: Corpus, segment: int, system: str, side: str) -> list[
 
 
 def explainer_rows(
-    corpus: Corpus, segment: int, tone: str, system: str, found: Mapping[str, Explanation], references: int
+    corpus: Corpus, segment: int, side: Side, found: Mapping[str, Explanation], references: int
 ) -> list[list[Panel]]:
     """One row per explainer: the hypothesis, then the references (or the source), under one scale."""
     shown = weightiest(list(found.values()), corpus.reference_count, references)
@@ -163,7 +174,7 @@ def explainer_rows(
             kind, _, place = item.side.partition(":")
             if place and item.side not in shown:
                 continue
-            marks = segment_marks(corpus, segment, system, item.side)
+            marks = segment_marks(corpus, segment, side.system, item.side)
             language = corpus.languages[0 if kind == "source" else 1] or ""
             panels.append(
                 Panel(
@@ -172,8 +183,8 @@ def explainer_rows(
                     item.text,
                     item.words,
                     values_of(item),
-                    tone,
-                    TONES[tone],
+                    side.tone,
+                    side.tag,
                     explainer_title(name),
                     side_title(item.side, corpus.reference_count),
                     language=language,

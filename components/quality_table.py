@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components import services
-from components.explanation_panels import TONES, Side
+from components.explanation_panels import Side
 from components.job_progress import await_result
 from components.numbers import decimals, number, signed
+from components.states import plain
 from components.workspace import Workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
@@ -48,23 +49,23 @@ def show_quality(work: Workspace, corpus: Corpus, metric: Metric, options: Expla
 
 
 def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str) -> None:
+    st.markdown(f":{COLOURS[side.tone]}-badge[{side.tag}] **{plain(side.system)}**" if side.tag else f"**{plain(side.system)}**")
     left, right = st.columns(2)
-    tag = f":{COLOURS[side.tone]}-badge[{TONES[side.tone]}]"
     with left:
         if stable.undefined == DETERMINISTIC:
-            _fact(f"{tag} Stability", "exact", STABILITY_HELP, "The importances do not depend on the seed.")
+            _fact("Stability", "exact", STABILITY_HELP, "The importances do not depend on the seed.")
         elif stable.undefined:
-            _fact(f"{tag} Stability", "not defined", STABILITY_HELP, _sentence(stable.undefined))
+            _fact("Stability", "not defined", STABILITY_HELP, _sentence(stable.undefined))
         else:
-            _fact(f"{tag} Stability", number(stable.spearman), STABILITY_HELP, "Rank correlation with another seed.")
+            _fact("Stability", number(stable.spearman), STABILITY_HELP, "Rank correlation with another seed.")
     with right:
         if faithful.undefined:
-            _fact(f"{tag} Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
+            _fact("Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
         else:
             places = decimals(max(abs(faithful.top), abs(faithful.random)))
             top, random = (_fall(drop, places) for drop in (faithful.top, faithful.random))
             falls = f"{unit} {top} without the top words, {random} without random ones."
-            _fact(f"{tag} Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, falls)
+            _fact("Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, falls)
 
 
 def _fall(drop: float, places: int) -> str:

@@ -74,21 +74,36 @@ def _system_pickers(work: Workspace) -> None:
         return
     names = list(corpus.systems)
     a, b = work.systems(corpus)
+    if a == b:
+        work.set(a=a, b="")
+        st.selectbox("System", names, **work.bound("a", names))
+        return
     work.set(a=a, b=b)
-    st.selectbox(":orange[\u25a0] System A", names, **work.bound("a", names))
+    st.selectbox("System A", names, **work.bound("a", names, then=lambda: _keep_apart(work, "b", a)))
     row = st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small")
-    row.selectbox(":blue[\u25a0] System B", names, **work.bound("b", names))
+    row.selectbox("System B", names, **work.bound("b", names, then=lambda: _keep_apart(work, "a", b)))
     row.button("", icon=":material/swap_vert:", help="Swap A and B", key="swap", on_click=work.set, kwargs={"a": b, "b": a})
+
+
+def _keep_apart(work: Workspace, other: str, before: str) -> None:
+    """Where one system was chosen as both A and B, the other one takes the place that it left."""
+    if work.view["a"] == work.view["b"]:
+        work.set(**{other: before})
 
 
 def _metric_picker(work: Workspace) -> None:
     chosen = work.view["metric"]
-    boosted = chosen.startswith(BOOSTED)
-    name, pairs = (chosen, {}) if boosted else _split(chosen)
+    name, pairs, fault = _split(chosen)
     row = st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small")
-    names = [chosen, *METRICS] if boosted else list(METRICS)
-    row.selectbox("Metric", names, format_func=metric_title, help=METRIC_HELP, **work.bound("metric", names, show=lambda _: name))
-    if boosted or not has_options(options_type(name)):
+    names = list(METRICS) if name in METRICS else [chosen, *METRICS]
+
+    def title(item: str) -> str:
+        return f"not valid: {item}" if fault and item == chosen else metric_title(item)
+
+    row.selectbox("Metric", names, format_func=title, help=METRIC_HELP, **work.bound("metric", names, show=lambda _: name))
+    if fault and work.corpus is None:  # otherwise the page says so
+        st.caption(f":red[{plain(fault)}]")
+    if name not in METRICS or not has_options(options_type(name)):
         return
     options = options_type(name)
 
@@ -100,13 +115,13 @@ def _metric_picker(work: Workspace) -> None:
         option_form(options, pairs, work, f"metric-{name}", save)
 
 
-def _split(text: str) -> tuple[str, dict[str, str]]:
-    """The metric's name and options; the default, or no options, where the address names none that exist."""
-    name, pairs = "chrf", {}
+def _split(text: str) -> tuple[str, dict[str, str], str]:
+    """The metric's name and options, and nothing; or the text as it is, and what is wrong with it. A boosted one stays whole."""
+    if text.startswith(BOOSTED):
+        return text, {}, ""
     try:
         name, pairs = split_name(text)
         from_pairs(options_type(name), pairs, f"metric {name!r}")
     except InputError as error:
-        st.warning(plain(str(error)), icon=":material/warning:")
-        pairs = {}
-    return name, pairs
+        return text, {}, str(error)
+    return name, pairs, ""

@@ -210,11 +210,12 @@ class Workspace:
         return self.upload.findings if self.upload else ()
 
     def systems(self, corpus: Corpus) -> tuple[str, str]:
-        """Systems A and B; the first two of the corpus unless others were chosen. The same one twice if there is only one."""
+        """Systems A and B, never the same unless there is only one; the first two of the corpus unless others were chosen."""
         names = list(corpus.systems)
-        first = self.view["a"] if self.view["a"] in names else names[0]
+        a, b = self.view["a"], self.view["b"]
+        first = a if a in names else next((name for name in names if name != b), names[0])
         others = [name for name in names if name != first] or [first]
-        return first, self.view["b"] if self.view["b"] in names else others[0]
+        return first, b if b in others else others[0]
 
     def metric(self, corpus: Corpus, name: str | None = None) -> Metric:
         """The chosen metric (or the named one) for the languages of `corpus`.

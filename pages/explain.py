@@ -14,6 +14,7 @@ from components.explanation_panels import (
     explainer_title,
     importance_scale,
     segment_rows,
+    sides_of,
 )
 from components.heatmap import show_heatmap
 from components.job_progress import await_result
@@ -45,9 +46,10 @@ def draw(work: Workspace) -> None:
         segment = pick_segment(work, corpus)
         st.space("small")
         options = pick_explainer(work)
-    tie = work.bound("view", list(VIEWS))
+    views = [name for name in VIEWS if name != "difference" or len(corpus.systems) > 1]
+    tie = work.bound("view", views)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.segmented_control("View", VIEWS, format_func=VIEWS.get, required=True, label_visibility="collapsed", **tie)
+        st.segmented_control("View", views, format_func=VIEWS.get, required=True, label_visibility="collapsed", **tie)
         st.caption(plain(segment_place(corpus, segment)), width="content")
     outcome = explain(work, corpus, metric, options, segment)
     if await_result(outcome, work, f"Explaining {metric.spec.name} with {explainer_title(options.explainer)}"):
@@ -71,7 +73,7 @@ def explain(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOpt
 
 def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, segment: int, found) -> None:
     """The chosen view of the explanations, then what is known of their quality, then the downloads."""
-    sides = [Side(tone, entry.system, entry.explanation) for tone, entry in zip("ab", found.entries, strict=False)]
+    sides = sides_of(found.entries)
     file = f"explain-{options.explainer}-segment-{segment}"
     view = work.view["view"]
     if view == "explainers":
@@ -106,15 +108,17 @@ def draw_explainers(work: Workspace, corpus: Corpus, metric: Metric, segment: in
     if not found:
         return
     entries = next(iter(found.values()))
-    side = pick_system(work, [Side(tone, entry.system, entry.explanation) for tone, entry in zip("ab", entries, strict=False)])
+    side = pick_system(work, sides_of(entries))
     own = {name: next(item.explanation for item in items if item.system == side.system) for name, items in found.items()}
-    rows = explainer_rows(corpus, segment, side.tone, side.system, own, references_shown(work, corpus))
+    rows = explainer_rows(corpus, segment, side, own, references_shown(work, corpus))
     scale = importance_scale([Side(side.tone, side.system, item) for item in own.values()], metric.spec, "")
     show_heatmap(rows, scale, f"explainers-segment-{segment}", key="heatmap-explainers")
 
 
 def pick_system(work: Workspace, sides: list[Side]) -> Side:
     """A or B, where a view shows one system."""
+    if len(sides) == 1:
+        return sides[0]
     names = {side.tone: f"{side.tone.upper()} \u00b7 {plain(side.system)}" for side in sides}
     st.segmented_control(
         "System", names, format_func=names.get, required=True, label_visibility="collapsed", **work.bound("whose", list(names))

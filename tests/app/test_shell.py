@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from app_helpers import Open, said
+from app_helpers import Open, heatmaps, said, settle
 from streamlit.testing.v1 import AppTest
 
 from components import services
 from components.workspace import STATE_KEY
+from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus, Finding
 
 
 def test_opens_on_the_scored_sample(open_app: Open) -> None:
-    app = open_app()
+    app = settle(open_app())
     assert app.title[0].value == "Corpus"
     assert "planted errors, not human judgement" in said(app)
     assert app.dataframe[0].value["System"].tolist() == ["aurora", "beacon", "cobalt"]
@@ -112,3 +113,44 @@ def test_an_upload_that_cannot_be_written_is_there_nevertheless(open_app: Open, 
     app = uploaded(open_app(), mine())
     assert "In this browser session only" in said(app) and "larger than" in said(app)
     assert list(app.dataframe[0].value["System"]) == ["A", "B"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "chrf:beta=high", "chrf:colour=red"])
+def test_an_unknown_metric_is_named_in_the_sidebar_too(open_app: Open, name: str) -> None:
+    app = open_app(metric=name)
+    box = app.sidebar.selectbox(key="view-metric")
+    assert box.value == name
+    assert f"not valid: {name}" in box.options
+    assert len(app.error) == 1 and not app.sidebar.warning
+    box.select("bleu").run()
+    assert not app.error and app.query_params["metric"] == "bleu"
+
+
+def test_a_and_b_are_never_the_same(open_app: Open) -> None:
+    app = open_app(a="beacon", b="beacon")
+    a, b = (app.sidebar.selectbox(key=f"view-{name}") for name in "ab")
+    assert (a.value, b.value) == ("beacon", "aurora")
+    a.select("aurora").run()
+    assert [app.sidebar.selectbox(key=f"view-{name}").value for name in "ab"] == ["aurora", "beacon"]
+    app.sidebar.selectbox(key="view-b").select("aurora").run()
+    assert [app.sidebar.selectbox(key=f"view-{name}").value for name in "ab"] == ["beacon", "aurora"]
+    assert [open_app(b="aurora").sidebar.selectbox(key=f"view-{name}").value for name in "ab"] == ["beacon", "aurora"]
+
+
+def test_one_system_is_not_compared_with_itself(open_app: Open) -> None:
+    only = load_demo("mt").with_systems(["cobalt"])
+    app = settle(uploaded(open_app(rows="pairs", sort="gap"), only))
+    keys = {box.key for box in app.sidebar.selectbox}
+    assert "view-b" not in keys and "swap" not in {button.key for button in app.button}
+    assert app.sidebar.selectbox(key="view-a").label == "System"
+    assert "" not in app.dataframe[0].value.columns and "score A" not in app.dataframe[-1].value.columns
+    assert not any(name.startswith("gap") for name in app.selectbox(key="view-sort").options)
+    link = app.query_params["corpus"]
+    app = settle(open_app("explain", corpus=link, view="difference", segment="3"))
+    views = next(group for group in app.get("button_group") if group.key == "view-view")
+    assert len(views.options) == 3 and "A \u2212 B" not in views.options
+    panels = [item for row in heatmaps(app)[0]["rows"] for item in row]
+    assert [item["id"] for item in panels] == ["source", "a-hypothesis", "a-reference:0"]
+    assert not any(item["tag"] for item in panels)
+    assert "as it matters to" not in "".join(item["kind"] for item in panels)
+    settle(open_app("boost", corpus=link))
