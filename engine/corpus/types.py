@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -133,10 +134,19 @@ class Corpus:
             self.systems[system][index],
         )
 
+    @cached_property
+    def _present(self) -> Sequence[tuple[str, ...]]:
+        """The references of each segment without the missing ones."""
+        if not any(None in texts for texts in self.references):
+            return self.references
+        return [tuple(text for text in texts if text is not None) for texts in self.references]
+
     def segments(self, system: str, indices: Iterable[int] | None = None) -> list[Segment]:
         """The segments of one system, all of them or those at `indices`."""
-        chosen = range(len(self)) if indices is None else indices
-        return [self.segment(index, system) for index in chosen]
+        if indices is not None:
+            return [self.segment(index, system) for index in indices]
+        sources = repeat(None) if self.sources is None else self.sources
+        return list(map(partial(tuple.__new__, Segment), zip(sources, self._present, self.systems[system])))
 
     def head(self, limit: int) -> Corpus:
         """The first `limit` segments with their scores and spans (system-level scores are kept)."""

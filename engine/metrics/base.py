@@ -87,11 +87,11 @@ def weighted_sums(statistics: np.ndarray, weights: np.ndarray | None) -> tuple[n
     -------
     (float64[k], float64[]) without weights or with weights of shape [n]; (float64[b, k], float64[b]) with [b, n].
     """
-    defined = ~np.isnan(statistics).any(axis=1)
     if weights is None:
         weights = np.ones(len(statistics))
-    if defined.all():  # the usual case, without a copy of all weights
+    if np.isfinite(statistics.sum()):  # the usual case: all rows are defined
         return weights @ statistics, weights.sum(axis=-1)
+    defined = ~np.isnan(statistics).any(axis=1)
     kept = weights[..., defined]
     return kept @ statistics[defined], kept.sum(axis=-1)
 

@@ -12,7 +12,8 @@ import numpy as np
 from engine.corpus.types import Segment
 from engine.metrics.base import Metric, unscorable
 from engine.progress import Progress, silent
-from engine.scoring.batches import Pace, Plan, plan_batches
+from engine.scoring.batches import Pace, Plan
+from engine.scoring.pool import Pool
 from engine.scoring.store import Store
 
 
@@ -72,12 +73,13 @@ class Scorer:
         self._widths: dict[str, int] = {}
 
     def statistics(
-        self, metric: Metric, segments: Sequence[Segment], progress: Progress = silent, keep: bool = True
+        self, metric: Metric, segments: Sequence[Segment] | Pool, progress: Progress = silent, keep: bool = True
     ) -> np.ndarray:
         """Statistics of segments under a metric.
 
         Parameters
         ----------
+        segments : a `Pool` where several metrics score the same ones.
         progress : called after every batch, in segments that had to be scored; may raise `Cancelled`.
         keep : False for perturbed variants, whose scores are neither looked up nor stored unless the metric is slow.
 
@@ -85,16 +87,15 @@ class Scorer:
         -------
         float64[n, k] in the order of `segments`; rows of NaN where the metric cannot score a segment (`reasons` says why).
         """
-        numbers: dict[Segment, int] = {}
-        inverse = np.array([numbers.setdefault(item, len(numbers)) for item in segments], dtype=np.int64)
-        distinct = list(numbers)
-        scorable = [index for index, item in enumerate(distinct) if unscorable(metric.spec, item) is None]
-        rows = self._score([distinct[index] for index in scorable], metric, progress, keep or metric.spec.slow)
-        if len(scorable) == len(segments):
+        pool = segments if isinstance(segments, Pool) else Pool(segments)
+        able = [index for index, item in enumerate(pool.distinct) if unscorable(metric.spec, item) is None]
+        scorable = np.array(able, dtype=np.int64)
+        rows = self._score(pool, scorable, metric, progress, keep or metric.spec.slow)
+        if len(scorable) == len(pool.inverse):
             return rows
-        table = np.full((len(distinct), rows.shape[1]), np.nan)
+        table = np.full((len(pool.distinct), rows.shape[1]), np.nan)
         table[scorable] = rows
-        return table[inverse]
+        return table[pool.inverse]
 
     def segment_scores(
         self, metric: Metric, segments: Sequence[Segment], progress: Progress = silent, keep: bool = True
@@ -102,19 +103,19 @@ class Scorer:
         """Scores of segments in the metric's unit, float64[n]; NaN where undefined. See `statistics`."""
         return reduce_segments(metric, self.statistics(metric, segments, progress, keep))
 
-    def _score(self, segments: list[Segment], metric: Metric, progress: Progress, keep: bool) -> np.ndarray:
+    def _score(self, pool: Pool, scorable: np.ndarray, metric: Metric, progress: Progress, keep: bool) -> np.ndarray:
         """Statistics of distinct, scorable segments: those in the store from there, the others from the metric."""
         store = self.store if keep else None
-        if store is None or not segments:
-            known = np.zeros(len(segments), dtype=bool)
-            table = np.full((len(segments), 0), np.nan)
+        if store is None or not len(scorable):
+            known = np.zeros(len(scorable), dtype=bool)
+            table = np.full((len(scorable), 0), np.nan)
         else:
-            table, known = store.get_statistics(metric.spec.key, segments)
+            table, known = store.get_by_key(metric.spec.key, pool.keys(scorable))
         missing = np.flatnonzero(~known)
         if known.any() and not len(missing):
             progress(1, 1)
             return table
-        fresh = self._run([segments[index] for index in missing], metric, progress, store)
+        fresh = self._run(pool, scorable[missing], metric, progress, store)
         if not known.any():
             return fresh
         if fresh.shape[1] != table.shape[1]:
@@ -124,21 +125,22 @@ class Scorer:
         table[missing] = fresh
         return table
 
-    def _run(self, segments: list[Segment], metric: Metric, progress: Progress, store: Store | None) -> np.ndarray:
-        total = len(segments)
+    def _run(self, pool: Pool, indices: np.ndarray, metric: Metric, progress: Progress, store: Store | None) -> np.ndarray:
+        total = len(indices)
         if not total:
             progress(1, 1)
             return np.full((0, self._width(metric)), np.nan)
         progress(0, total)
-        plan, pace = plan_batches(segments), self._paces.setdefault(metric.spec.key, Pace())
+        plan, pace = pool.plan(indices), self._paces.setdefault(metric.spec.key, Pace())
         table, spent = np.empty((0, 0)), 0.0
-        for scored in self._executor.run(metric, _batches(segments, plan, pace, metric.spec.batch_size)):
+        ordered = indices[plan.order]
+        for scored in self._executor.run(metric, _batches(pool, ordered, plan, pace, metric.spec.batch_size)):
             batch, rows = scored.batch, _checked(metric, scored)
             if not table.size:
                 table = np.full((total, rows.shape[1]), np.nan)
             table[plan.order[batch.start : batch.end]] = rows
             if store is not None:
-                store.put_statistics(metric.spec.key, batch.segments, rows)
+                store.put_by_key(metric.spec.key, pool.keys(ordered[batch.start : batch.end]), rows)
             cost = plan.costs[batch.end] - plan.costs[batch.start]
             pace.learn(cost, scored.seconds)
             spent += cost
@@ -173,12 +175,12 @@ def reasons(metric: Metric, segments: Sequence[Segment], scores: np.ndarray) -> 
     return found
 
 
-def _batches(segments: list[Segment], plan: Plan, pace: Pace, most: int) -> Iterator[Batch]:
+def _batches(pool: Pool, ordered: np.ndarray, plan: Plan, pace: Pace, most: int) -> Iterator[Batch]:
     """Batches one after the other; each is cut when it is asked for, with what the pace has learned by then."""
     start = 0
-    while start < len(segments):
+    while start < len(ordered):
         end = plan.end(start, pace.next_budget(plan), max(1, most))
-        yield Batch([segments[index] for index in plan.order[start:end]], start, end)
+        yield Batch([pool.distinct[index] for index in ordered[start:end].tolist()], start, end)
         start = end
 
 

@@ -95,10 +95,14 @@ class Store:
         -------
         Found(statistics float64[n, k], found bool[n]).
         """
-        nothing = Found(np.full((len(segments), 0), np.nan), np.zeros(len(segments), dtype=bool))
-        if not segments:
+        return self.get_by_key(metric_key, segment_keys(segments))
+
+    def get_by_key(self, metric_key: str, keys: bytes) -> Found:
+        """The same for segments whose keys are known (`segment_keys`)."""
+        count = len(keys) // KEY_BYTES
+        nothing = Found(np.full((count, 0), np.nan), np.zeros(count, dtype=bool))
+        if not count:
             return nothing
-        keys = segment_keys(segments)
         return self._guard(lambda database: self._read(database, metric_key, keys), nothing)
 
     def put_statistics(self, metric_key: str, segments: Sequence[Segment], statistics: np.ndarray) -> None:
@@ -108,11 +112,16 @@ class Store:
         ------
         ValueError : the metric's rows have had another width: its signature does not name what changed.
         """
+        self.put_by_key(metric_key, segment_keys(segments), statistics)
+
+    def put_by_key(self, metric_key: str, keys: bytes, statistics: np.ndarray) -> None:
+        """The same for segments whose keys are known (`segment_keys`)."""
         rows = np.ascontiguousarray(statistics, dtype="<f8")
-        if rows.ndim != 2 or len(rows) != len(segments):
-            raise ValueError(f"statistics of shape {rows.shape} do not belong to {len(segments)} segments")
-        if segments:
-            keys, body, width = segment_keys(segments), rows.tobytes(), rows.shape[1]
+        count = len(keys) // KEY_BYTES
+        if rows.ndim != 2 or len(rows) != count:
+            raise ValueError(f"statistics of shape {rows.shape} do not belong to {count} segments")
+        if count:
+            body, width = rows.tobytes(), rows.shape[1]
             self._guard(lambda database: self._write(database, metric_key, width, keys, body), None, again=True)
 
     def get_piece(self, key: str) -> Piece | None:

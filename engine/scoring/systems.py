@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pandas as pd
 from engine.corpus.types import Corpus
 from engine.metrics.base import Metric
 from engine.progress import Progress, part, silent
+from engine.scoring.pool import pool_of
 from engine.scoring.scorer import Scorer, reasons, reduce_segments
 from engine.stats.resampling import bootstrap_chunks, interval
 
@@ -125,7 +125,7 @@ def score_systems(
     share = BOOTSTRAP_SHARE if resamples else 0.0
     names = list(corpus.systems)
     texts = {name: corpus.segments(name) for name in names}
-    flat = list(chain.from_iterable(texts.values()))
+    pool = pool_of(corpus)
     statistics: dict[str, dict[str, np.ndarray]] = {}
     shared: dict[tuple[str, bool, bool], np.ndarray] = {}  # metrics that differ in their reduction only
     for place, metric in enumerate(metrics):
@@ -133,7 +133,7 @@ def score_systems(
         key = (spec.key, spec.needs_reference, spec.needs_source)
         step = part(progress, place * (1 - share) / len(metrics), (place + 1) * (1 - share) / len(metrics), 1.0)
         if key not in shared:
-            shared[key] = scorer.statistics(metric, flat, step)
+            shared[key] = scorer.statistics(metric, pool, step)
         statistics[spec.id] = dict(zip(names, np.split(shared[key], len(names)), strict=True)) if names else {}
     resampled = _resample(metrics, statistics, len(corpus), resamples, seed, part(progress, 1 - share, 1.0, 1.0))
     segments, whys, rows = {}, {}, []
