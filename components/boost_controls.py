@@ -29,8 +29,9 @@ METHOD_TITLES = {"median": "Median of improving", "best": "Best cell", "area": "
 WHOLE, MEAN = "whole", "mean"
 
 REGULARISATION_HELP = (
-    "How importances are made positive before the power mean. `paper`: shifted so that the smallest is 1e-9, which collapses "
-    "p \u2264 \u22121 wherever an importance is zero or negative. `minmax`: stretched to 1e-9 \u2026 1. "
+    "How importances are made positive before the power mean. `paper`: shifted so that the smallest is 1e-9, which then decides "
+    "the mean at p \u2264 \u22121 wherever an importance is zero or negative (it collapses). "
+    "`minmax`: stretched to 1e-9 \u2026 1. "
     "`softplus`: log(1 + exp), no constant. `rank`: signed ranks of their sizes, no constant."
 )
 METHOD_HELP = (

@@ -7,7 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from components import services
+from components.boost_controls import COEFFICIENT_TITLES
 from components.boost_runs import Study
+from components.boost_sentence import TERMS, collapse
 from components.boost_vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
 from components.charts import system_parts, system_scale
 from components.downloads import download_csv
@@ -59,7 +61,7 @@ def looked_at(work: Workspace, default: tuple[float, float]) -> tuple[float, flo
 
 
 def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) -> None:
-    """One line: the correlation there, what it was, how many outputs collapse."""
+    """One line: the correlation there, what it was, in how many outputs the importances count."""
     value, reason = surface.cell(p, w)
     if np.isfinite(value) and np.isfinite(surface.original):
         gain = value - surface.original
@@ -67,10 +69,9 @@ def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) 
     else:
         said = f"**not defined**: {reason or surface.original_reason}"
     means = study.rows.means(study.asked.options.regularisation).only(group.chosen)
-    defined = ~np.isnan(means.means[0])
-    fallen = int((means.collapsed(p) & defined).sum())
-    end = f"{fallen:,} of {count(int(defined.sum()), 'output')} collapse there"
-    st.markdown(f"{surface.coefficient.capitalize()} at p = {number(p, 1)}, w = {w:.1f}: {said}. {end}.")
+    end = collapse(means, p)
+    title = COEFFICIENT_TITLES[surface.coefficient]
+    st.markdown(f"{title} at p = {number(p, 1)}, w = {w:.1f}: {said}. {end[:1].upper()}{end[1:]}.", help=TERMS)
 
 
 def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
@@ -139,7 +140,7 @@ def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
             with st.container(gap="small"):
                 value, reason = correlate(sign * known[name].to_numpy(), known["human"].to_numpy(), options.coefficient)
                 shown = f"not defined: {reason}" if reason else number(value, 3)
-                st.markdown(f"**{axis}** :gray[\u00b7 {options.coefficient} {shown}]")
+                st.markdown(f"**{axis}** :gray[\u00b7 {COEFFICIENT_TITLES[options.coefficient]} {shown}]")
                 _points(study, drawn, name, axis, title)
     noun = "system" if options.level == "system" else "output"
     coloured = f", :orange[**{plain(a)}**] in amber and :blue[**{plain(b)}**] in blue" if a != b else ""

@@ -54,7 +54,7 @@ def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: s
         "color": colour,
     }
     tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
-    tips.append(text_field("fallen", title="outputs that collapse"))
+    tips.append(text_field("fallen", title="outputs collapsed"))
     last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]]
     named = last[last["part"] != "other"].to_dict("records")
     layers = [

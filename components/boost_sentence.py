@@ -19,6 +19,18 @@ from engine.boost.power import PowerMeans
 from engine.boost.seeds import SeedStudy
 from engine.boost.significance import ALPHA
 
+TERMS = (
+    "**p and w**: the boosted score is w \u00b7 score + (1 \u2212 w) \u00b7 mean of the word importances, a power mean with "
+    "exponent p: a low p listens to the least important words, a high p to the most important ones. With w = 1 nothing changes.  \n"
+    "**Parts**: stretches of whole documents. Each is judged with a p and w that were chosen without it, so that the gain is not "
+    "flattered.  \n"
+    "**p-value**: how often a gain at least as large comes out when original and boosted scores change places at random "
+    f"(one-sided permutation test); up to {ALPHA:g} is called more than chance. Part by part, it is corrected for the number of "
+    "parts (Bonferroni).  \n"
+    "**Collapsed**: at extreme p, a single value or constant decides the mean of an output, and its word importances no longer "
+    "count. How soon depends on the regularisation below."
+)
+
 FEW = 6
 """Fewer systems than this say little about a ranking."""
 
@@ -26,8 +38,9 @@ FEW = 6
 def show_answer(study: Study, other: Study | None, found: Calibration, tested: Outcome) -> None:
     """Draw the sentence and what has to be kept in mind; `tested` says whether the test is still on its way."""
     with st.container(border=True, key="boost-answer"):
-        st.markdown(f"#### {verdict(found)}")
-        st.markdown(" ".join(filter(None, [gain(study, other, found), _significance(found, tested), _choice(study, found)])))
+        st.markdown(f"#### {verdict(found, tested)}")
+        sentences = [gain(study, other, found), _significance(found, tested), _choice(study, found)]
+        st.markdown(" ".join(filter(None, sentences)), help=TERMS)
         for note in notes(study, other, found):
             st.caption(f":material/info: {note}")
         _stability(study, other)
@@ -53,13 +66,16 @@ def show_unjudged(reason: str) -> None:
         )
 
 
-def verdict(found: Calibration) -> str:
-    """Does boosting help here?"""
+def verdict(found: Calibration, tested: Outcome) -> str:
+    """Does boosting help here? Nothing is concluded while the test is running."""
     difference = found.boosted - found.original
     if not np.isfinite(difference):
         return ":gray[:material/help:] Whether boosting helps here cannot be said"
     if difference == 0:
         return ":gray[:material/trending_flat:] Boosting changes nothing here"
+    if tested.state == "running":
+        moves = "raises" if difference > 0 else "lowers"
+        return f":gray[:material/hourglass_top:] Boosting {moves} the correlation here; the significance test is still running"
     if difference < 0:
         return ":red[:material/trending_down:] Boosting does not help here"
     if not np.isfinite(found.p_value):
@@ -81,7 +97,8 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
     correlation = f"{options.level}-level correlation ({COEFFICIENT_TITLES[options.coefficient]})"
     what = f"the {correlation} of {plain(spec.name)} with the {scores}"
     if other is None:
-        where = f"On parts of the corpus that had no say in p and w (mean of {count(len(found.held_out), 'part')})"
+        parts = count(len(found.held_out), "part")
+        where = f"With p and w always chosen on the rest of the corpus, and averaged over {parts} of it"
     else:
         where = f"With p and w chosen on {plain(other.corpus.name)}"
     if not np.isfinite(found.boosted - found.original):
@@ -122,19 +139,27 @@ def _significance(found: Calibration, tested: Outcome) -> str:
     if found.boosted == found.original or not np.isfinite(found.boosted - found.original):
         return ""
     if tested.state == "running":
-        return "Whether that is more than chance is being tested."
-    if not tested.done:
-        return ""
-    if not np.isfinite(found.p_value):
-        return "It was not tested."
-    value = "p < 0.001" if found.p_value < 0.001 else f"p = {number(found.p_value, 3)}"
+        return "Whether that is more than chance is still being tested."
+    if not tested.done or not np.isfinite(found.p_value):
+        return "Whether that is more than chance was not tested."
+    value = "p-value below 0.001" if found.p_value < 0.001 else f"p-value {number(found.p_value, 3)}"
     if found.boosted <= found.original:
-        return f"({value}: no sign of a gain.)"
-    significant = "significant" if found.p_value <= ALPHA else "not significant"
-    parts = ""
-    if len(found.held_out) > 1:
-        parts = f", on its own in {found.significant} of {len(found.held_out)} parts"
-    return f"The gain is {significant} ({value}, one-sided permutation test{parts})."
+        return f"There is no sign of a gain ({value})."
+    if found.p_value > ALPHA:
+        return f"A gain of this size may well be chance ({value})." + _part_by_part(found)
+    return f"That is more than chance would give ({value})." + _part_by_part(found)
+
+
+def _part_by_part(found: Calibration) -> str:
+    """In how many parts the gain is significant when each is looked at alone."""
+    parts = len(found.held_out)
+    if parts < 2 or found.significant is None:
+        return ""
+    if not found.significant:
+        return f" No single one of the {parts} parts shows it by itself: each has too few outputs for that."
+    if found.significant == parts:
+        return f" Each of the {parts} parts shows it by itself."
+    return f" {found.significant} of the {parts} parts {'shows' if found.significant == 1 else 'show'} it by themselves."
 
 
 def _choice(study: Study, found: Calibration) -> str:
@@ -143,18 +168,17 @@ def _choice(study: Study, found: Calibration) -> str:
         return ""
     if choice.w == 1:
         return "The choice is the original metric, w = 1."
-    means = study.rows.means(options.regularisation)
-    end = f"there {collapse(means, choice.p)} under `{options.regularisation}`"
-    return f"The choice for further use is **p = {number(choice.p, 1)}, w = {choice.w:.1f}**; {end}."
+    end = collapse(study.rows.means(options.regularisation), choice.p)
+    return f"For further use, **p = {number(choice.p, 1)}, w = {choice.w:.1f}** is chosen: {end}."
 
 
 def collapse(means: PowerMeans, p: float) -> str:
-    """How many outputs collapse at p."""
+    """For how many outputs the importances still count at p."""
     defined = ~np.isnan(means.means[0])
-    fallen = int((means.collapsed(p) & defined).sum())
+    fallen, outputs = int((means.collapsed(p) & defined).sum()), count(int(defined.sum()), "output")
     if not fallen:
-        return f"none of {count(int(defined.sum()), 'output')} collapses"
-    return f"{fallen:,} of {count(int(defined.sum()), 'output')} collapse (their aggregate no longer depends on the importances)"
+        return f"there the word importances count in all of {outputs}"
+    return f"there the word importances no longer count in {fallen:,} of {outputs} (their mean has collapsed)"
 
 
 def _stability(study: Study, other: Study | None) -> None:

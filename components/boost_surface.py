@@ -106,7 +106,7 @@ def cell_tips(coefficient: str) -> list[Spec]:
         number_field("w", format=".1f"),
         text_field("shown", title=coefficient.capitalize()),
         text_field("gain", title="against the original"),
-        text_field("fallen", title="outputs that collapse"),
+        text_field("fallen", title="outputs collapsed"),
     ]
 
 
@@ -115,7 +115,9 @@ def show_notes(surface: Surface, chart: str, reach: float, marks: dict[str, Cell
     better, cells = int(surface.improving.sum()), surface.correlation[:, surface.w != 1].size
     middle = number(surface.original, 3)
     said = {
-        "map": f"Blue and outlined: better than the original metric ({middle}). Red: worse. Click a cell to see what it does.",
+        "map": f"Blue and outlined: better than the original metric ({middle}). Red: worse. "
+        "Grey lane: at each p, how many outputs have collapsed, that is, no longer listen to the word importances. "
+        "Click a cell to see what it does.",
         "solid": f"Blue: better than the original metric ({middle}, the plane). Red: worse. Drag to turn it.",
         "lines": f"Dashed: the original metric ({middle}). Click a line to see what that p and w do.",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,11 @@ import pytest
 from app_helpers import Open, said, settle
 from streamlit.testing.v1 import AppTest
 
+from components.boost_sentence import verdict
 from components.boost_surface import outline
-from components.workspace import STATE_KEY
+from components.workspace import STATE_KEY, Outcome
 from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
+from engine.boost.calibrate import Calibration, Choice, HeldOut
 from engine.boost.effect import system_frame
 from engine.boost.grid import average
 from engine.boost.rows import Group, Rows, explained_rows, human_group
@@ -39,7 +42,7 @@ def settled(app: AppTest) -> AppTest:
     """Wait for the test of the gain, too, which runs while the page is there already."""
     for _ in range(40):
         settle(app)
-        if "is being tested" not in said(app):
+        if "still being tested" not in said(app):
             return app
         app.run()
     raise AssertionError("the test of the gain did not end")
@@ -72,10 +75,20 @@ def test_the_sentence_says_what_held_out_data_say(open_app: Open, planted: Group
     text = said(app)
     assert "Boosting helps here" in text
     assert f"rises from **{shown(found.original)}** to **{shown(found.boosted)}**" in text
-    assert f"p = {shown(found.p_value)}, one-sided" in text
+    assert f"more than chance would give (p-value {shown(found.p_value)})" in text
     assert f"**p = {shown(found.choice.p, 1)}, w = {found.choice.w:.1f}**" in text
     assert "planted errors, not human judgement" in text and "human scores" not in text
     assert "Erasure has no random part" in text
+
+
+@pytest.mark.parametrize(
+    ("boosted", "said_first"), [(0.4, "raises the correlation here; the"), (0.2, "lowers the correlation here; the")]
+)
+def test_nothing_is_concluded_before_the_test_ends(boosted: float, said_first: str) -> None:
+    choice = Choice(1.0, 0.4, 10, 100)
+    found = Calibration("median", choice, (HeldOut("part 1", 1.0, 0.4, 0.3, boosted),))
+    assert said_first in verdict(found, Outcome("running")) and "test is still running" in verdict(found, Outcome("running"))
+    assert "still running" not in verdict(replace(found, p_value=0.01, significant=0), Outcome("done"))
 
 
 def test_the_heat_map_holds_the_engine_s_grid(open_app: Open, planted: Group) -> None:
@@ -102,7 +115,7 @@ def test_one_setting_is_read_from_the_address_and_changed_there(open_app: Open, 
     value, _ = boost([planted], BoostOptions()).surfaces[0].cell(-2.0, 0.2)
     assert f"at p = \u22122.0, w = 0.2: **{shown(value, 4)}**" in said(app)
     fallen = int(planted.rows.means("paper").collapsed(-2.0).sum())
-    assert f"{fallen} of 336 outputs collapse there" in said(app)
+    assert f"no longer count in {fallen} of 336 outputs" in said(app)
     app.number_input(key="boost-p").set_value(4.0).run()
     assert app.query_params["p"] == "4" and app.query_params["w"] == "0.2"
     table = app.dataframe[0].value
