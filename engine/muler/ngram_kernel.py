@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.metrics.kernels import kernel, kernel_part
+from engine.metrics.kernels.tables import EMPTY, capacity, slot
 
-_EMPTY = np.int64(-1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the table
 _ROOT = np.int64(0)
 
 
@@ -52,7 +51,7 @@ def masked_matches(
             nodes += order * length
         most = max(most, nodes)
     tokens = np.empty(longest, np.int32)
-    keys = np.empty(_capacity(most), np.int64)
+    keys = np.empty(capacity(most), np.int64)
     children = np.empty(len(keys), np.int32)
     clip = np.zeros(most + 1, np.int32)
     used = np.zeros(most + 1, np.int32)
@@ -69,10 +68,10 @@ def masked_matches(
             nearer = abs(candidate - length) - abs(closest - length)
             if closest < 0 or nearer < 0 or (nearer == 0 and candidate < closest):
                 closest = candidate
-        size = _capacity(bound)
+        size = capacity(bound)
         mask = np.uint64(size - 1)
-        for slot in range(size):
-            keys[slot] = _EMPTY
+        for at in range(size):
+            keys[at] = EMPTY
         nodes = 1
         for place in range(first, last):
             span = reference_words[members[place]]
@@ -110,25 +109,6 @@ def _read(token_ids, form_offsets, forms, first, last, tokens):
 
 
 @kernel_part
-def _capacity(nodes):
-    """The table size, a power of two that leaves at least half of the table empty."""
-    size = 16
-    while size < 2 * nodes:
-        size *= 2
-    return size
-
-
-@kernel_part
-def _slot(keys, mask, key):
-    """Where `key` is in the table, or the empty place where it belongs."""
-    mixed = np.uint64(key) * _MIX
-    place = (mixed ^ (mixed >> np.uint64(32))) & mask
-    while keys[place] != _EMPTY and keys[place] != key:
-        place = (place + np.uint64(1)) & mask
-    return place
-
-
-@kernel_part
 def _grow(tokens, count, order, is_mask, keys, children, mask, clip, used, plain, nodes):
     """Add a reference to the trie; `clip` becomes each node's largest count in one reference. Returns the number of nodes."""
     plain[0] = True
@@ -136,14 +116,14 @@ def _grow(tokens, count, order, is_mask, keys, children, mask, clip, used, plain
         node = _ROOT
         for place in range(position, min(position + order, count)):
             key = (node << 32) | np.int64(tokens[place])
-            slot = _slot(keys, mask, key)
-            if keys[slot] == _EMPTY:
-                keys[slot] = key
-                children[slot] = nodes
+            at = slot(keys, mask, key)
+            if keys[at] == EMPTY:
+                keys[at] = key
+                children[at] = nodes
                 clip[nodes] = 0
                 plain[nodes] = plain[node] and not is_mask[tokens[place]]
                 nodes += 1
-            node = np.int64(children[slot])
+            node = np.int64(children[at])
             used[node] += 1
     for node in range(1, nodes):
         clip[node] = max(clip[node], used[node])
@@ -158,10 +138,10 @@ def _match(tokens, count, order, keys, children, mask, clip, used, plain, counts
         node = _ROOT
         for size in range(min(order, count - position)):
             key = (node << 32) | np.int64(tokens[position + size])
-            slot = _slot(keys, mask, key)
-            if keys[slot] == _EMPTY:
+            at = slot(keys, mask, key)
+            if keys[at] == EMPTY:
                 break
-            node = np.int64(children[slot])
+            node = np.int64(children[at])
             if used[node] < clip[node]:
                 used[node] += 1
                 counts[size] += 1

@@ -3,7 +3,8 @@
 A kernel is a plain function on numpy arrays that is compiled on its first call and kept on disk, so the compile is paid once per
 installation. What holds for all of them, and for the next one:
 
-- The function that others call is decorated with `@kernel`, its helpers in the same file with `@kernel_part`.
+- The function that others call is decorated with `@kernel`, its helpers in the same file with `@kernel_part`; what several files
+  need stands in one of its own (`tables`).
 - Texts come as two arrays, `ids` int32[n_tokens] and `offsets` int64[n_texts + 1]; `engine.metrics.lexical.token_ids` makes them.
   Always pass these types, writable and contiguous: each new combination of types is another compile of seconds.
 - The GIL is released, and nothing is parallel inside. Jobs call kernels from several Python threads at once, and numba's own
@@ -26,4 +27,4 @@ kernel: Any = njit(cache=True, nogil=True)
 
 _UNCALLED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 kernel_part: Any = njit(**_UNCALLED)
-"""Decorates a function that only kernels of the same file call: compiled into them."""
+"""Decorates a function that only kernels call: compiled into them. It stands in the same file, but for what several share."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.metrics.kernels import kernel, kernel_part
-
-_EMPTY = np.int64(-1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the table
+from engine.metrics.kernels.tables import EMPTY, capacity, slot
 
 
 @kernel
@@ -40,7 +38,7 @@ def clipped_matches(
     matches = np.zeros((len(pair_hypothesis), order), np.int64)
     closest = np.zeros(len(pair_hypothesis), np.int64)
     most = _most_nodes(reference_offsets, groups, group_offsets, order)
-    keys = np.empty(_capacity(most), np.int64)
+    keys = np.empty(capacity(most), np.int64)
     children = np.empty(len(keys), np.int32)
     clip = np.zeros(most + 1, np.int32)
     used = np.zeros(most + 1, np.int32)
@@ -51,9 +49,9 @@ def clipped_matches(
         group = pair_group[pair]
         members = groups[group_offsets[group] : group_offsets[group + 1]]
         if group != current:
-            size = _capacity(_node_bound(reference_offsets, members, order))
+            size = capacity(_node_bound(reference_offsets, members, order))
             mask = np.uint64(size - 1)
-            keys[:size] = _EMPTY
+            keys[:size] = EMPTY
             nodes = _grow(reference_ids, reference_offsets, members, order, keys, children, mask, clip, used)
             current = group
         text = pair_hypothesis[pair]
@@ -82,25 +80,6 @@ def _most_nodes(offsets, groups, group_offsets, order):
 
 
 @kernel_part
-def _capacity(nodes):
-    """The table size, a power of two that leaves at least half of the table empty."""
-    size = 16
-    while size < 2 * nodes:
-        size *= 2
-    return size
-
-
-@kernel_part
-def _slot(keys, mask, key):
-    """Where `key` is in the table, or the empty place where it belongs."""
-    mixed = np.uint64(key) * _MIX
-    place = (mixed ^ (mixed >> np.uint64(32))) & mask
-    while keys[place] != _EMPTY and keys[place] != key:
-        place = (place + np.uint64(1)) & mask
-    return place
-
-
-@kernel_part
 def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
     """Build the trie of a group; `clip` becomes each node's largest count in one reference. Returns the number of nodes."""
     nodes = 1  # node 0 is the root
@@ -110,13 +89,13 @@ def _grow(ids, offsets, members, order, keys, children, mask, clip, used):
             node = np.int64(0)
             for token in range(position, min(position + order, end)):
                 key = (node << 32) | np.int64(ids[token])
-                slot = _slot(keys, mask, key)
-                if keys[slot] == _EMPTY:
-                    keys[slot] = key
-                    children[slot] = nodes
+                at = slot(keys, mask, key)
+                if keys[at] == EMPTY:
+                    keys[at] = key
+                    children[at] = nodes
                     clip[nodes] = 0
                     nodes += 1
-                node = np.int64(children[slot])
+                node = np.int64(children[at])
                 used[node] += 1
         for place in range(1, nodes):
             clip[place] = max(clip[place], used[place])
@@ -131,10 +110,10 @@ def _match(tokens, order, keys, children, mask, clip, used, matches):
         node = np.int64(0)
         for size in range(min(order, len(tokens) - position)):
             key = (node << 32) | np.int64(tokens[position + size])
-            slot = _slot(keys, mask, key)
-            if keys[slot] == _EMPTY:
+            at = slot(keys, mask, key)
+            if keys[at] == EMPTY:
                 break
-            node = np.int64(children[slot])
+            node = np.int64(children[at])
             if used[node] < clip[node]:
                 used[node] += 1
                 matches[size] += 1
