@@ -44,6 +44,7 @@ _OTHERS = {
     "gender:words": "Gender words",
     "negation:words": "Negation words",
     "number:numbers": "Numbers",
+    "frequency:middle": "Words in between",
     "punctuation:all": "All punctuation",
     "punctuation:dash": "Dashes",
 }
