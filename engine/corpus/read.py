@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.corpus import metrics_eval
+from engine.corpus.collector import no_collector
 from engine.corpus.columns import Columns, format_columns, parse_columns, resolve
 from engine.corpus.doctor import examine
 from engine.corpus.draft import Draft, finish
@@ -214,20 +213,8 @@ def _unpack(group: _Group, findings: Findings) -> _Group:
 
 
 def _load(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:
-    with _no_collector():
+    with no_collector():
         return _load_all(files, columns, languages, findings)
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Hold the garbage collector back: it would look through millions of new texts again and again and find nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _load_all(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:

@@ -89,8 +89,9 @@ def weighted_sums(statistics: np.ndarray, weights: np.ndarray | None) -> tuple[n
     """
     if weights is None:
         weights = np.ones(len(statistics))
-    if np.isfinite(statistics.sum()):  # the usual case: all rows are defined
-        return weights @ statistics, weights.sum(axis=-1)
+    sums = weights @ statistics
+    if np.isfinite(sums).all():  # the usual case: all rows are defined, for a row of NaN makes NaN of all sums
+        return sums, weights.sum(axis=-1)
     defined = ~np.isnan(statistics).any(axis=1)
     kept = weights[..., defined]
     return kept @ statistics[defined], kept.sum(axis=-1)

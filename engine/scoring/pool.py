@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from engine.corpus.collector import no_collector
 from engine.corpus.types import Corpus, Segment
 from engine.scoring.batches import Plan, plan_batches
 from engine.scoring.keys import KEY_BYTES, segment_keys
@@ -58,5 +59,6 @@ def pool_of(corpus: Corpus) -> Pool:
     """The outputs of all systems of a corpus, one system after the other; made once and kept as long as the corpus."""
     with _lock:
         if corpus not in _pools:
-            _pools[corpus] = Pool(list(chain.from_iterable(map(corpus.segments, corpus.systems))))
+            with no_collector():
+                _pools[corpus] = Pool(list(chain.from_iterable(map(corpus.segments, corpus.systems))))
         return _pools[corpus]

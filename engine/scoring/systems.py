@@ -124,7 +124,6 @@ def score_systems(
     """
     share = BOOTSTRAP_SHARE if resamples else 0.0
     names = list(corpus.systems)
-    texts = {name: corpus.segments(name) for name in names}
     pool = pool_of(corpus)
     statistics: dict[str, dict[str, np.ndarray]] = {}
     shared: dict[tuple[str, bool, bool], np.ndarray] = {}  # metrics that differ in their reduction only
@@ -140,11 +139,18 @@ def score_systems(
     for metric in metrics:
         of = statistics[metric.spec.id]
         scores = segments[metric.spec.id] = {name: reduce_segments(metric, of[name]) for name in names}
-        whys[metric.spec.id] = {name: reasons(metric, texts[name], scores[name]) for name in names}
+        whys[metric.spec.id] = {name: _reasons(metric, corpus, name, scores[name]) for name in names}
         for name in names:
             rows.append(_row(metric, name, of[name], whys[metric.spec.id][name], resampled[metric.spec.id][name]))
     progress(1.0, 1.0)
     return SystemScores(tuple(rows), statistics, segments, whys)
+
+
+def _reasons(metric: Metric, corpus: Corpus, system: str, scores: np.ndarray) -> list[str | None]:
+    """Why each score of a system is undefined, or None."""
+    if not np.isnan(scores).any():
+        return [None] * len(scores)
+    return reasons(metric, corpus.segments(system), scores)
 
 
 def _series(values: list[Any]) -> pd.Series:
