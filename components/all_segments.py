@@ -10,6 +10,7 @@ from components.downloads import download_explanations
 from components.explanation_panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, decimals
+from components.picture import file_name
 from components.tables import show_table
 from components.workspace import Workspace
 from engine.corpus.types import Corpus
@@ -54,7 +55,7 @@ def show_all_segments(work: Workspace, corpus: Corpus, metric: Metric, options: 
     outcome = work.compute(asked, title, explain, long=True)
     if await_result(outcome, work, title):
         _show_words(work, outcome.value, metric)
-        file = f"explain-{options.explainer}-{metric.spec.id.partition(':')[0]}"
+        file = file_name("explain", corpus.name, metric.spec.id, options.explainer)
         download_explanations(outcome.value, corpus, file, key="all")
 
 

@@ -21,7 +21,7 @@ from engine.boost.significance import ALPHA
 
 TERMS = (
     "**p and w**: the boosted score is w \u00b7 score + (1 \u2212 w) \u00b7 mean of the word importances, a power mean with "
-    "exponent p: a low p listens to the least important words, a high p to the most important ones. With w = 1 nothing changes.  \n"
+    "exponent p: a low p listens to the least important words, a high p to the most important ones. At w = 1 nothing changes.  \n"
     "**Parts**: stretches of whole documents. Each is judged with a p and w that were chosen without it, so that the gain is not "
     "flattered.  \n"
     "**p-value**: how often a gain at least as large comes out when original and boosted scores change places at random "

@@ -10,6 +10,7 @@ from components.explanation_panels import Side, explainer_title, importance_scal
 from components.heatmap import Panel, show_heatmap
 from components.job_progress import await_result
 from components.numbers import number, score_places, signed
+from components.picture import segment_caption, segment_file
 from components.workspace import Workspace
 from engine.corpus.types import Corpus, Segment
 from engine.explain.options import ExplainOptions
@@ -36,7 +37,7 @@ def show_what_if(work: Workspace, corpus: Corpus, metric: Metric, options: Expla
     key = ("what-if", metric.spec.signature, options, edited)
     outcome = work.compute(key, "What if", explain, patience=2.0)
     if await_result(outcome, work, f"Explaining with {explainer_title(options.explainer)}", poll=True):
-        _show_result(corpus, metric, options, side, outcome.value)
+        _show_result(work, corpus, metric, options, side, outcome.value)
 
 
 def _fields(corpus: Corpus, segment: Segment) -> list[Field]:
@@ -50,7 +51,9 @@ def _fields(corpus: Corpus, segment: Segment) -> list[Field]:
     return fields
 
 
-def _show_result(corpus: Corpus, metric: Metric, options: ExplainOptions, side: Side, found: Explanation) -> None:
+def _show_result(
+    work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, side: Side, found: Explanation
+) -> None:
     places = score_places(metric.spec.range)
     before, after = side.explanation.score, found.score
     left, middle, right = st.columns(3)
@@ -77,4 +80,7 @@ def _show_result(corpus: Corpus, metric: Metric, options: ExplainOptions, side: 
         for item in found.sides
     ]
     scale = importance_scale([Side(side.tone, side.system, found)], metric.spec, options.explainer)
-    show_heatmap(panels, scale, "what-if", key="heatmap-what-if")
+    place = work.view["segment"]
+    file = segment_file(corpus, metric.spec, options.explainer, place)
+    caption = segment_caption(corpus, metric.spec, options, place, f"{side.system}, edited")
+    show_heatmap(panels, scale, f"{file}-edited", "heatmap-what-if", caption)

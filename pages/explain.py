@@ -19,6 +19,7 @@ from components.explanation_panels import (
 from components.heatmap import show_heatmap
 from components.job_progress import await_result
 from components.picked_word import show_picked
+from components.picture import segment_caption, segment_file
 from components.quality_table import show_quality
 from components.segment_picker import pick_segment, segment_place
 from components.states import corpus_or_notice, plain, show_empty
@@ -74,7 +75,8 @@ def explain(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOpt
 def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, segment: int, found) -> None:
     """The chosen view of the explanations, then what is known of their quality, then the downloads."""
     sides = sides_of(found.entries)
-    file = f"explain-{options.explainer}-segment-{segment}"
+    file = segment_file(corpus, metric.spec, options.explainer, segment)
+    caption = segment_caption(corpus, metric.spec, options, segment)
     view = work.view["view"]
     if view == "explainers":
         draw_explainers(work, corpus, metric, segment)
@@ -83,12 +85,12 @@ def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainO
         show_what_if(work, corpus, metric, options, side)
     elif view == "difference" and len(sides) == 2:
         rows, scale = difference_rows(corpus, segment, sides, metric.spec)
-        result = show_heatmap(rows, scale, f"{file}-difference", key="heatmap-difference")
+        result = show_heatmap(rows, scale, f"{file}-difference", "heatmap-difference", caption)
         show_picked(work, result, rows, scale, f"{corpus.hash} {segment} {view}")
     else:
         rows = segment_rows(corpus, segment, sides, metric.spec, references_shown(work, corpus))
         scale = importance_scale(sides, metric.spec, options.explainer)
-        result = show_heatmap(rows, scale, file, key="heatmap")
+        result = show_heatmap(rows, scale, file, "heatmap", caption)
         show_picked(work, result, rows, scale, f"{corpus.hash} {segment} {view}")
     show_notes(work, metric, sides)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -112,7 +114,9 @@ def draw_explainers(work: Workspace, corpus: Corpus, metric: Metric, segment: in
     own = {name: next(item.explanation for item in items if item.system == side.system) for name, items in found.items()}
     rows = explainer_rows(corpus, segment, side, own, references_shown(work, corpus))
     scale = importance_scale([Side(side.tone, side.system, item) for item in own.values()], metric.spec, "")
-    show_heatmap(rows, scale, f"explainers-segment-{segment}", key="heatmap-explainers")
+    file = segment_file(corpus, metric.spec, "explainers", segment)
+    caption = segment_caption(corpus, metric.spec, None, segment, side.system)
+    show_heatmap(rows, scale, file, "heatmap-explainers", caption)
 
 
 def pick_system(work: Workspace, sides: list[Side]) -> Side:

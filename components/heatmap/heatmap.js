@@ -14,6 +14,9 @@ export default function (component) {
     root.append(row);
   }
   root.append(drawFoot(data, root));
+  const caption = make("div", "caption");
+  caption.append(...data.caption.map((line) => make("div", "", line)));
+  root.append(caption);
   const tip = make("div", "tip");
   tip.setAttribute("role", "tooltip");
   root.append(tip);
@@ -269,7 +272,9 @@ function closeTip(root, tip) {
 
 async function savePng(root, name) {
   root.classList.add("painting");
+  const values = root.classList.contains("values") ? writeValues(root) : [];
   const canvas = paint(root);
+  values.forEach((value) => value.remove());
   root.classList.remove("painting");
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   const link = document.createElement("a");
@@ -277,6 +282,15 @@ async function savePng(root, name) {
   link.download = `${name}.png`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// On the screen values come from the style sheet, where a canvas cannot read them.
+function writeValues(root) {
+  return [...root.querySelectorAll(".word[data-value]")].map((word) => {
+    const value = make("span", "value", `\u2060${word.dataset.value}`);
+    word.append(value);
+    return value;
+  });
 }
 
 function paint(root) {

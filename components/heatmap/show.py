@@ -25,6 +25,7 @@ def show_heatmap(
     scale: Scale,
     file: str,
     key: str,
+    caption: Sequence[str] = (),
     on_pick: Callable[[], None] = lambda: None,
 ) -> Any:
     """Draw rows of panels under one colour scale.
@@ -35,6 +36,7 @@ def show_heatmap(
     scale : what the colours mean.
     file : name of the downloaded image, without its ending.
     key : identity on the page.
+    caption : lines that stand below the downloaded image only.
     on_pick : called when a word is clicked, or Enter is pressed on it.
 
     Returns
@@ -44,6 +46,7 @@ def show_heatmap(
     panels = [panel for row in rows for panel in row]
     data = {
         "file": file,
+        "caption": list(caption),
         "rows": [[panel.as_data(scale) for panel in row] for row in rows],
         "tones": {"a": _tone(SYSTEM_A), "b": _tone(SYSTEM_B)},
         "legend": _legend(scale) if any(panel.values is not None for panel in panels) else None,

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from engine.corpus.types import Corpus, ErrorSpan
+from engine.explain.options import ExplainOptions
 from engine.explain.results import Explained, Explanations, SideImportances
 from engine.report.colours import SYSTEM_A, SYSTEM_B, UNDEFINED, contrast_text, diverging
 from engine.report.page import escape, page
@@ -47,7 +48,7 @@ def explanations_page(found: Explanations, corpus: Corpus) -> str:
     title = f"{spec.name} word by word: {corpus.name}"
     facts = [
         ("Metric", spec.signature),
-        ("Explainer", _explainer(found)),
+        ("Explainer", explainer_line(found.options)),
         ("Outputs", f"{len(found.entries):,}"),
         ("Segments", f"{len({entry.segment for entry in found.entries}):,}"),
     ]
@@ -59,8 +60,8 @@ def explanations_page(found: Explanations, corpus: Corpus) -> str:
     return page(title, "en", facts, sections, _STYLE + _shade_styles() + _tone_styles(corpus))
 
 
-def _explainer(found: Explanations) -> str:
-    options = found.options
+def explainer_line(options: ExplainOptions) -> str:
+    """The explainer with the options that decide its numbers, in words."""
     name = _EXPLAINERS.get(options.explainer, options.explainer)
     parts = {
         "lime": [f"{options.samples} samples", f"seed {options.seed}"],
@@ -75,8 +76,9 @@ def _section(
 ) -> str:
     number = entries[0].segment
     limit = _limit(entry.explanation.importances for entry in entries)
-    document = f" \u00b7 {corpus.documents[number]}" if corpus.documents is not None else ""
-    parts = [f"<section>\n<h2>Segment {number}{escape(document)}</h2>\n"]
+    own = f" \u00b7 id {corpus.ids[number]}" if corpus.ids is not None and corpus.ids[number] != str(number) else ""
+    document = f" \u00b7 document {corpus.documents[number]}" if corpus.documents is not None else ""
+    parts = [f"<section>\n<h2>Segment {number}{escape(own + document)}</h2>\n"]
     for entry in entries:
         place = list(corpus.systems).index(entry.system) if entry.system in corpus.systems else -1
         parts += _entry(entry, found, corpus, limit, place, marks)

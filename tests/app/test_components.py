@@ -12,10 +12,13 @@ from components.column_mapping import roles
 from components.distributions import histogram
 from components.heatmap import Mark, Panel, Scale
 from components.numbers import count, decimals, duration, number, signed
+from components.picture import file_name, segment_caption, segment_file
 from components.segment_rows import SegmentRows, Wanted
 from components.token_diff import align
 from engine.corpus.types import Corpus
+from engine.explain.options import ExplainOptions
 from engine.explain.words import split_words
+from engine.metrics.registry import make_metric
 
 
 @pytest.mark.parametrize(
@@ -157,3 +160,15 @@ def test_flipped_scales_keep_red_for_harm() -> None:
     assert flipped.colour(1.0, False) == SCALE.colour(-1.0, False)
     assert [stop["light"] for stop in flipped.stops()] == [stop["light"] for stop in SCALE.stops()]
     assert flipped.stops()[0]["label"] == "+1.00"
+
+
+def test_files_are_named_by_what_they_hold() -> None:
+    spec = make_metric("chrf:beta=1").spec
+    named = replace(corpus(), name="Meine / Übung: 1", ids=("s7", "1", "../x"))
+    assert segment_file(named, spec, "lime", 0) == "explain-Meine-Übung-1-chrf-beta-1-lime-segment-0-s7"
+    assert segment_file(named, spec, "lime", 1).endswith("lime-segment-1")
+    assert segment_file(named, spec, "lime", 2).endswith("segment-2-x")
+    assert file_name("..", "") == "plumbline"
+    first, second = segment_caption(named, spec, ExplainOptions(explainer="lime"), 0)
+    assert first.startswith("Meine / Übung: 1 \u00b7 Segment 0 (id s7) \u00b7 LIME, 100 samples")
+    assert second == f"chrF: {spec.signature}" or spec.signature in second

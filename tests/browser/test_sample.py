@@ -107,10 +107,23 @@ def test_html_and_image_are_whole(visit: Visit) -> None:
     visit.open("/explain?segment=5&explainer=lime")
     html = visit.file("explanations-html-segment").decode("utf-8")
     assert "LIME" in html and "<script" not in html and "http://" not in html.replace("http://www.w3.org", "")
+    plain, shown = image(visit), visit.page.locator(".heatmap .caption")
+    expect(shown).to_be_hidden()
+    expect(shown).to_contain_text("Sample: German\u2013English translation \u00b7 Segment 5 (document")
+    expect(shown).to_contain_text("LIME, 100 samples, seed 0")
+    expect(shown).to_contain_text("chrF2|case:mixed")
+    visit.page.locator(".heatmap .tools").get_by_text("Values").click()
+    assert len(image(visit)) > len(plain) + 2000
+    expect(visit.page.locator(".word .value")).to_have_count(0)
+
+
+def image(visit: Visit) -> bytes:
     with visit.page.expect_download(timeout=WAIT) as download:
         visit.page.locator(".heatmap .tools").get_by_text("Image").click()
-    assert download.value.suggested_filename == "explain-lime-segment-5.png"
-    assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert download.value.suggested_filename == "explain-Sample-German-English-translation-chrf-lime-segment-5.png"
+    content = Path(download.value.path()).read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    return content
 
 
 def test_a_row_of_the_table_opens_explain_there(visit: Visit) -> None:

@@ -183,3 +183,8 @@ def test_a_large_page_is_made_quickly_and_stays_small():
     many = Corpus(name="c", systems={"s": texts}, references=(("r",),) * 2000)
     text = explanations_page(Explanations(SPEC, ExplainOptions(), tuple(entries)), many)
     assert len(text) / 12_000 < 250 and text.count("<section>") == 2000
+
+
+def test_headings_name_the_segment_as_the_input_does():
+    shown, _ = page([explained(1, "A&B", "x", [0.1])], ids=("a", "id<7"))
+    assert "<h2>Segment 1 \u00b7 id id&lt;7" in shown
