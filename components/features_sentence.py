@@ -33,7 +33,7 @@ def _cost(study: Study, found: Breakdown, row: FeatureScore) -> str:
     spec = study.metric.spec
     name, words = _named(study)[0], feature_words(row.feature)
     if row.muler <= 0:
-        return f"{name} misses nothing of {spec.name} at any of the {len(found.features)} features."
+        return f"No feature costs {name} anything: the largest MuLER is {number(row.muler, PLACES)}."
     places = score_places(spec.range)
     better = signed(row.abl_muler if spec.higher_is_better else -row.abl_muler, places)
     sure = ""

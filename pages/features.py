@@ -60,7 +60,7 @@ def draw_found(study: Study, found: Found, answer: DeltaGenerator, chosen: tuple
         show_empty("None of these features is in the texts", "Choose other kinds of features above.")
         return
     pair = len(study.systems) > 1
-    kept = work.latest("features differences", (id(breakdown), study.systems), lambda: study.differences(breakdown))
+    kept = work.latest("features differences", study.key, lambda: study.differences(breakdown))
     with answer:
         show_answer(study, breakdown, kept.get("muler"))
     show, value, order = chosen

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.corpus.languages import name as language_name
 from engine.corpus.types import Corpus
 from engine.errors import InputError
 from engine.metrics.base import Metric
@@ -219,5 +220,7 @@ def _notes(prepared: Prepared) -> tuple[str, ...]:
         if lexicon.left_out:
             notes.append(f"lexicon {lexicon.name}: entries of several words are not looked up ({lexicon.left_out})")
     tagger = prepared.texts.tagged.tagger
+    if tagger.by_character:
+        notes.append(f"words of {language_name(tagger.language)} are not told apart without a spaCy model: each character is one")
     notes.append(f"words and tags by {tagger.identity}")
     return tuple(notes)

@@ -33,6 +33,8 @@ _TRAINED = (  # languages for which spaCy publishes a model
     "sv", "uk", "zh",
 )  # fmt: skip
 
+_UNSPACED_LANGUAGES = ("bo", "ja", "km", "lo", "my", "th", "zh")
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _locks: dict[tuple[str, str], threading.Lock] = {}
 
@@ -56,6 +58,11 @@ class Tagger:
     def tags(self) -> bool:
         """Whether it knows more than where tokens begin and end."""
         return self.model != _BLANK
+
+    @property
+    def by_character(self) -> bool:
+        """Whether characters stand for words, as nothing is known of these."""
+        return not self.tags and self.language in _UNSPACED_LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ def _load(model: str, language: str) -> Any:
         try:
             return spacy.blank(language)
         except ImportError:  # no rules for this language, or a package for its script is missing
-            return spacy.blank("xx")
+            return _by_character(spacy.blank("xx"))
     wanted = {name for names in _COMPONENTS.values() for name in names} | set(_SHARED)
     try:
         names = spacy.util.load_config(_config(model))["nlp"]["pipeline"]
@@ -173,6 +180,17 @@ def _load(model: str, language: str) -> Any:
     except (OSError, ValueError, ImportError, KeyError) as fault:
         first = str(fault).strip().partition("\n")[0]
         raise InputError(f"spaCy model {model!r} cannot be loaded ({first}); install it again, or name another") from fault
+
+
+def _by_character(nlp: Any) -> Any:
+    """A tokenizer that also separates each character and mark of a script without spaces: nothing better is known there."""
+    from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
+
+    single, rules, tokenizer = f"[{languages.UNSPACED}\u3001-\u303f\uff01-\uff0f]", nlp.Defaults, nlp.tokenizer
+    tokenizer.prefix_search = compile_prefix_regex([*rules.prefixes, single]).search
+    tokenizer.suffix_search = compile_suffix_regex([*rules.suffixes, single]).search
+    tokenizer.infix_finditer = compile_infix_regex([*rules.infixes, single]).finditer
+    return nlp
 
 
 def _config(model: str) -> Path:

@@ -187,3 +187,18 @@ def test_texts_are_tagged_once_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_options_describe_themselves() -> None:
     assert all(item.help for item in describe(MulerOptions))
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("ja", "今日は30時、abc。", ["今", "日", "は", "30", "時", "、", "abc", "。"]),
+        ("my", "ယန 3", ["ယ", "န", "3"]),
+        ("cy", "Mae hi'n braf", ["Mae", "hi'n", "braf"]),
+    ],
+)
+def test_without_rules_for_a_script_without_spaces_each_character_is_a_word(language: str, text: str, words: list[str]) -> None:
+    tagger = choose_tagger(language, needs_model=False)
+    tokens = run_tagger(tagger, [text], ())[0].tokens
+    assert [text[start:end] for start, end, _ in tokens.tolist()] == words
+    assert tagger.by_character == (language != "cy")
