@@ -42,11 +42,11 @@ def read_xlsx(data: bytes, file: str, findings: Findings) -> Grid:
         rows = {name: sheet.rows(file) for name, sheet in sheets.items()}
     except Refused:
         raise
-    except Exception as error:  # openpyxl raises whatever the damaged part led to
+    except Exception:  # openpyxl raises whatever the damaged part led to
         raise refuse(
             "damaged-workbook",
             file,
-            f"The workbook is damaged ({type(error).__name__}).",
+            "The workbook cannot be read: it is damaged, or protected by a password.",
             "Save it again as .xlsx, or as CSV (UTF-8).",
         ) from None
     chosen = _choose(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
@@ -12,6 +13,12 @@ from urllib.parse import urlsplit
 from engine.errors import InputError
 from engine.metrics.encoders.locate import WEIGHTS, weights_file
 
+_DISK = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "the folder of the models cannot be written to",
+    errno.EROFS: "the folder of the models cannot be written to",
+}
 _TOKENIZER_FILES = ("*.json", "*.txt", "*.model", "*.bpe.codes")
 
 
@@ -98,9 +105,29 @@ def _fetch(model: str, name: str, action: Callable[[Any], str]) -> str:
 
 
 def _unreachable(model: str, name: str, error: Exception) -> InputError:
-    reason = f"is not on disk and could not be fetched ({type(error).__name__})"
+    reason = f"is not on disk and could not be fetched: {_in_words(error)}"
     remedy = f"check the name, fetch it while online (hf download {name}), or give a local folder"
     return InputError(f"model {model!r} {reason}; {remedy}")
+
+
+def _in_words(error: Exception) -> str:
+    """What went wrong on the way to the hub."""
+    import httpx
+
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    for fault in chain:
+        status = getattr(getattr(fault, "response", None), "status_code", None)
+        if status is not None:
+            return f"the Hugging Face hub answers with status {status}"
+        if isinstance(fault, OSError) and fault.errno in _DISK:
+            return _DISK[fault.errno]
+    if any(isinstance(fault, (httpx.TimeoutException, TimeoutError)) for fault in chain):
+        return "the Hugging Face hub does not answer in time"
+    return "the Hugging Face hub cannot be reached from here"
 
 
 def _probe(endpoint: str) -> None:
