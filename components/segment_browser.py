@@ -51,6 +51,8 @@ def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores | 
     else:
         systems, segments = found[0][part], found[1][part]
         frame = _with_reasons(rows.output_frame(systems, segments, _human(corpus, rows.systems)), reasons)
+        if len(rows.systems) == 1:
+            frame = frame.drop(columns="system")
     _table(work, frame, rows.systems, systems, segments, spec)
     _foot(work, rows, found, paired, total, pages, page, (a, b))
 

@@ -7,6 +7,7 @@ import streamlit as st
 from components.job_progress import job_tray
 from components.option_form import has_options, option_form
 from components.states import plain
+from components.uploads import readable
 from components.workspace import Workspace
 from engine.boost.metric import NAME
 from engine.errors import InputError
@@ -62,7 +63,7 @@ def _corpus_picker(work: Workspace) -> None:
     st.selectbox(
         "Corpus",
         names,
-        format_func=lambda name: titles.get(name, f"not here: {name}"),
+        format_func=lambda name: titles.get(name, f"not here: {readable(name)}"),
         help="Samples, and what you upload on the Corpus page.",
         **work.bound("corpus", names, then=lambda: work.set(a="", b="", segment=0, page=1, find="", only=())),
     )

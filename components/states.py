@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.uploads import PREFIX
+from components.uploads import PREFIX, readable
 from components.workspace import Workspace
 from engine.corpus.kept import DAYS
 from engine.corpus.types import Corpus
@@ -23,7 +23,7 @@ def corpus_or_notice(work: Workspace) -> Corpus | None:
     name = work.view["corpus"]
     if name.startswith(PREFIX):
         st.warning(
-            f"This link names an upload that is not on this computer: **{plain(name.removeprefix(PREFIX).rpartition('.')[0])}**. "
+            f"This link names an upload that is not on this computer: **{plain(readable(name))}**. "
             f"Uploads are found again only on the computer where they were made, by their whole link, and until they are "
             f"deleted or nobody has opened them for {DAYS} days. Upload the same files again on the Corpus page, or choose "
             "another corpus.",

@@ -90,6 +90,11 @@ class Uploads:
         return upload
 
 
+def readable(name: str) -> str:
+    """An identifier as people may read it: an upload without its secret part."""
+    return name.removeprefix(PREFIX).rpartition(".")[0] or "upload" if name.startswith(PREFIX) else name
+
+
 def _name(corpus: Corpus, token: str) -> str:
     slug = re.sub(r"[^\w-]+", "-", corpus.name).strip("-")[:40] or "corpus"
     return f"{PREFIX}{slug}.{token}"

@@ -50,6 +50,8 @@ def test_mapping_heatmap_and_the_command_line_s_numbers(visit: Visit, table: Pat
     doctor = page.locator(".st-key-findings-upload")
     expect(doctor).to_contain_text("Windows-1252")
     expect(doctor).to_contain_text("bewertung.csv")
+    expect(page.get_by_text("cannot be told for certain")).to_have_count(1)
+    expect(doctor).not_to_contain_text("not certain")
     for place, role in enumerate(["source", "reference", "hypothesis", "hypothesis"]):
         visit.choose(f"column-{place}", role)
     page.get_by_role("button", name="Read the table like this").click()
