@@ -164,8 +164,8 @@ def _in_pieces(words: Tokens, known: Iterable[str], pieces: Callable[[str], Sequ
         return words
     tokens: list[str] = []
     ends = [0]
-    for word in known:
-        tokens += pieces(word)
+    for parts in map(pieces, known):
+        tokens += parts
         ends.append(len(tokens))
     ids, _ = _number_tokens(tokens, len(tokens))
     starts = np.array(ends)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
 from engine.corpus.types import Segment
+
+T = TypeVar("T", bound=Hashable)
 
 SECONDS = 0.6
 """What a batch should take: a cancel is noticed at its end."""
@@ -78,21 +81,26 @@ def plan_batches(segments: Sequence[Segment]) -> Plan:
     the graph of texts. Within a group segments are sorted by reference, then by the hypothesis' length.
     """
     rows = [(s, *r, h) for s, r, h in segments]
-    numbers: dict[str | None, int] = {None: 0}
-    texts = np.array([numbers.setdefault(text, len(numbers)) for text in chain.from_iterable(rows)], dtype=np.int64)
-    owners = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    sizes = np.array([0 if text is None else len(text) for text in numbers], dtype=np.int64)
+    distinct, texts = number(chain.from_iterable(rows))
+    owners = np.repeat(np.arange(len(rows)), list(map(len, rows)))
+    sizes = np.array([0 if text is None else len(text) for text in distinct], dtype=np.int64)
     groups = _components(len(rows), owners, texts, sizes > SHORT)
     longest = np.zeros(len(rows), dtype=np.int64)
     np.maximum.at(longest, groups[owners], sizes[texts])
-    seen: dict[tuple[str, ...], int] = {}
-    references = np.array([seen.setdefault(item.references, len(seen)) for item in segments], dtype=np.int64)
+    _, references = number(item.references for item in segments)
     hypotheses = np.array([len(item.hypothesis or "") for item in segments], dtype=np.int64)
     order = np.lexsort((hypotheses, references, groups, longest[groups]))
     ordered = groups[order]
     edges = np.ones(len(rows) + 1, dtype=bool)
     edges[1:-1] = ordered[1:] != ordered[:-1]
     return Plan(order, _summed_costs(order, owners, texts, sizes), edges)
+
+
+def number(items: Iterable[T]) -> tuple[list[T], np.ndarray]:
+    """The distinct items in order of appearance, and which of them each item is, int64[n]."""
+    listed = list(items)
+    numbers = {item: place for place, item in enumerate(dict.fromkeys(listed))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, listed), np.int64, len(listed))
 
 
 def _components(n: int, owners: np.ndarray, texts: np.ndarray, links: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.corpus.collector import no_collector
 from engine.corpus.types import Corpus, Segment
-from engine.scoring.batches import Plan, plan_batches
+from engine.scoring.batches import Plan, number, plan_batches
 from engine.scoring.keys import KEY_BYTES, segment_keys
 
 _pools: WeakKeyDictionary[Corpus, Pool] = WeakKeyDictionary()
@@ -29,9 +29,7 @@ class Pool:
     """
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        numbers: dict[Segment, int] = {}
-        self.inverse = np.array([numbers.setdefault(item, len(numbers)) for item in segments], dtype=np.int64)
-        self.distinct = list(numbers)
+        self.distinct, self.inverse = number(segments)
         self._lock = threading.Lock()
 
     @cached_property
