@@ -18,6 +18,9 @@ HALF, GAP = 0.3, 0.04  # of a row: how far the bars reach to both sides, and wha
 NOTED = " \u24d8"
 """Stands behind the name of a feature with a note."""
 
+LIMITS = (-0.5, 1.0)
+"""How far the scale of MuLER reaches at most for the sake of an interval."""
+
 INTERVALS = {"muler": ("low", "high"), "abl_muler": ("abl_low", "abl_high")}
 
 
@@ -62,14 +65,29 @@ def row_frame(rows: Sequence[FeatureRow], value: str, places: int) -> pd.DataFra
 
 
 def ends(frame: pd.DataFrame, value: str) -> list[float]:
-    """The smallest and the largest number that the bars have to show."""
-    columns = ["anti_oracle", "oracle", "value"] if value == "scores" else ["value", "low", "high"]
-    numbers = frame[columns].to_numpy(float)
-    numbers = numbers[np.isfinite(numbers)]
-    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
+    """Where the scale of the bars begins and ends. Intervals of MuLER that go far beyond 0 … 1 do not stretch it."""
+    low, high = _extent(frame, ["anti_oracle", "oracle", "value"] if value == "scores" else ["value", "low", "high"])
+    if value == "muler":
+        least, most = _extent(frame, ["value"])
+        low, high = max(low, min(least, LIMITS[0])), min(high, max(most, LIMITS[1]))
     if value != "scores":
         low, high = min(0.0, low), max(0.0, high)
     return [low, high if high > low else low + 1]
+
+
+def cut(frame: pd.DataFrame, low: float, high: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The bars with their intervals cut at the ends of the scale, and an arrow for each place where one was cut."""
+    known = frame[frame["value"].notna()]
+    over, under = known[known["high"] > high], known[known["low"] < low]
+    arrows = pd.concat([over.assign(x=high, arrow="\u25b8"), under.assign(x=low, arrow="\u25c2")])
+    columns = {"low": known["low"].clip(low, high), "high": known["high"].clip(low, high)}
+    return known.assign(**columns), arrows[["x", "middle", "arrow"]]
+
+
+def _extent(frame: pd.DataFrame, columns: list[str]) -> tuple[float, float]:
+    numbers = frame[columns].to_numpy(float)
+    numbers = numbers[np.isfinite(numbers)]
+    return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
 
 
 def _band(place: int, side: int, systems: int) -> tuple[float, float]:

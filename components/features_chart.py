@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from components.boost_vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
-from components.features_bar_data import bar_frame, ends, row_frame
+from components.features_bar_data import bar_frame, cut, ends, row_frame
 from components.features_rows import FeatureRow
 from components.features_runs import Study
 from components.numbers import score_places
@@ -35,16 +35,12 @@ def show_bars(study: Study, rows: Sequence[FeatureRow], value: str, chosen: str)
     places = score_places(spec.range)
     frame, names = bar_frame(rows, study.systems, value, places), row_frame(rows, value, places)
     title = _title(value, spec.name)
-    axis = {"title": title, "scale": _scale(ends(frame, value), pair), "axis": {"grid": True, "tickCount": 6}}
+    domain = ends(frame, value)
+    axis = {"title": title, "scale": _scale(domain, pair), "axis": {"grid": True, "tickCount": 6}}
     marks = _dots(axis) if value == "scores" else _bars(axis, len(rows))
-    known = frame["value"].notna()
-    data = {
-        "bars": frame[known],
-        "missing": frame[~known],
-        "all": frame,
-        "names": names,
-        "chosen": names[names.feature == chosen],
-    }
+    bars, arrows = cut(frame, *domain)
+    missing, looked_at = frame[frame["value"].isna()], names[names["feature"] == chosen]
+    data = {"bars": bars, "arrows": arrows, "missing": missing, "all": frame, "names": names, "chosen": looked_at}
     layers = [_ground(len(rows)), *marks, _missing(axis), *_columns(pair, value), *_names(), _targets(spec.name, value)]
     height = HEAD + ROW * len(rows) + AXIS
     said = f"{title}; {len(rows)} features, {' and '.join(study.systems)}"
@@ -55,7 +51,7 @@ def show_legend(study: Study, value: str) -> None:
     """What the colours, the columns and the ends of the scale mean."""
     names = [f":{colour}[\u25a0] {tag} {plain(name)}" for colour, tag, name in zip(("orange", "blue"), "AB", study.systems)]
     said = {
-        "muler": "0: nothing of the reachable gain is missed; 1: all of it. Thin lines: 95% intervals.",
+        "muler": "0: nothing of the reachable gain is missed; 1: all of it. Thin lines: 95% intervals; arrows: they go on.",
         "abl_muler": "how far the score would move if the feature were right throughout. Thin lines: 95% intervals.",
         "scores": "left end: the feature wrong throughout; right end: right throughout.",
     }[value]
@@ -77,7 +73,7 @@ def _title(value: str, metric: str) -> str:
 
 
 def _scale(domain: list[float], pair: bool) -> Spec:
-    return {"domain": domain, "nice": True, "zero": False, "range": [{"expr": LEFT}, {"expr": RIGHT[pair]}]}
+    return {"domain": domain, "nice": False, "zero": False, "range": [{"expr": LEFT}, {"expr": RIGHT[pair]}]}
 
 
 def _ground(rows: int) -> Spec:
@@ -91,10 +87,12 @@ def _ground(rows: int) -> Spec:
 def _bars(axis: Spec, rows: int) -> list[Spec]:
     bar = {"y": _across("y1"), "y2": {"field": "y2"}, "x": number_field("start", **axis), "x2": {"field": "value"}, "color": TONE}
     whisker = {"y": _across("middle"), "x": number_field("low", **axis), "x2": {"field": "high"}}
+    arrow = {"y": _across("middle"), "x": number_field("x", **axis), "text": text_field("arrow")}
     zero = {"y": _across("y1"), "y2": {"field": "y2"}, "x": number_field("start", **axis)}
     return [
         layer("bars", "rect", bar, opacity=0.85),
         layer("bars", "rule", whisker, color=ink(), strokeWidth=1.4),
+        layer("arrows", "text", arrow, color=ink(), fontSize=13),
         layer([{"start": 0, "y1": -0.5, "y2": rows - 0.5}], "rule", zero, color=faint(), strokeWidth=1),
     ]
 

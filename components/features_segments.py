@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
 from components.features_names import feature_title, feature_words
 from components.features_rows import FeatureRow
 from components.features_runs import Found, Study
-from components.features_text import lone_spans, masked_text, style, text_row
+from components.features_text import folded, lone_spans, masked_row, style, text_row
 from components.job_progress import await_result
-from components.numbers import count, decimals, number, score_places, signed
+from components.numbers import count, decimals, number, score_places
 from components.states import plain
 from engine.muler.features import Feature
 from engine.muler.reasons import Disagreement, disagreements
@@ -21,6 +20,7 @@ from engine.muler.segments import FeatureSegment, FeatureSegments, Span, word_sp
 PER_PAGE = 6
 ENDS = {"most": "Largest loss first", "least": "Smallest first"}
 DISAGREEMENTS = 12
+REFERENCES_SHOWN = 2
 
 
 def pick_feature(study: Study, rows: Sequence[FeatureRow]) -> FeatureRow:
@@ -76,9 +76,10 @@ def show_segments(study: Study, found: Found, row: FeatureRow) -> None:
 
 def _say(study: Study, feature: Feature, segments: FeatureSegments) -> None:
     losing = sum(item.contribution > 0 for item in segments.segments)
+    move = "rise" if study.metric.spec.higher_is_better else "fall"
     st.caption(
         f"{count(segments.total, 'segment')} of {plain(segments.system)} with {plain(feature_words(feature))}; with these right, "
-        f"{plain(study.metric.spec.name)} would rise in {losing:,} of them. Strong marks: words that the other side lacks."
+        f"{plain(study.metric.spec.name)} would {move} in {losing:,} of them. Strong marks: words that the other side lacks."
     )
 
 
@@ -113,42 +114,44 @@ def _title(study: Study, item: FeatureSegment) -> str:
     spec, ids = study.metric.spec, study.corpus.ids
     places = score_places(spec.range)
     name = f" \u00b7 {plain(ids[item.segment])}" if ids and ids[item.segment] != str(item.segment) else ""
-    gain = signed(item.contribution, max(places, decimals(abs(item.contribution), 2)))
+    gain = number(item.contribution, max(places, decimals(abs(item.contribution), 2)))
+    name += f" \u00b7 **{gain}** :gray[{plain(spec.name)} to {'gain' if spec.higher_is_better else 'save'}"
     own = (number(value, places) for value in (item.score, item.oracle, item.anti_oracle))
     scores = "{}, if right {}, if wrong {}".format(*own)
-    return f"**Segment {item.segment}**{name} \u00b7 **{gain}** :gray[{plain(spec.name)} to gain \u00b7 by itself {scores}]"
+    return f"**Segment {item.segment}**{name} \u00b7 by itself {scores}]"
 
 
 def _texts(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int, other: tuple[Span, ...]) -> str:
-    """The card's texts: references, both outputs, and the masked versions folded away."""
+    """The card's texts: references, both outputs; further references and the masked versions folded away."""
     corpus, language = study.corpus, study.corpus.languages[1] or ""
-    plain_segment = corpus.segment(item.segment, segments.system)
-    references, output = plain_segment.references, plain_segment.hypothesis or ""
+    references = corpus.segment(item.segment, segments.system).references
+    output = corpus.systems[segments.system][item.segment] or ""
     ours = [output[slice(*span)] for span in item.output]
-    theirs = [text[slice(*span)] for text, spans in zip(references, item.references) for span in spans]
+    words = [[text[slice(*span)] for span in spans] for text, spans in zip(references, item.references)]
     rows = []
-    for number_of, (text, spans) in enumerate(zip(references, item.references)):
-        who = "Reference" + (f" {number_of + 1}" if len(references) > 1 else "")
-        rows.append(text_row(who, "", text, spans, lone_spans(text, spans, ours), "", language))
-    outputs = {place: (output, item.output), 1 - place: (None, other)}
-    for side in range(len(study.systems)):
-        text, spans = outputs[side]
-        text = corpus.systems[study.systems[side]][item.segment] if side != place else text
-        lone = lone_spans(text or "", spans, theirs if len(references) == 1 else list(dict.fromkeys(map(str.casefold, theirs))))
-        rows.append(text_row(study.systems[side], "AB"[side], text, spans, lone, "ab"[side], language))
-    return f'<div class="fx">{"".join(rows)}{_masked(study, segments, item, place)}</div>'
+    for number_of, (text, spans) in enumerate(zip(references, item.references), 1):
+        who = "Reference" + (f" {number_of}" if len(references) > 1 else "")
+        rows.append(text_row(who, "", text, spans, lone_spans(text, spans, [ours]), "", language))
+    fullest = sorted(range(len(rows)), key=lambda number_of: -len(words[number_of]))[:REFERENCES_SHOWN]
+    shown = [rows[number_of] for number_of in sorted(fullest)]
+    hidden = [row for number_of, row in enumerate(rows) if number_of not in fullest]
+    for side, name in enumerate(study.systems):
+        text, spans = corpus.systems[name][item.segment], item.output if side == place else other
+        shown.append(text_row(name, "AB"[side], text, spans, lone_spans(text or "", spans, words), "ab"[side], language))
+    if hidden:
+        shown.append(folded(f"{count(len(hidden), 'more reference')}", hidden))
+    shown.append(folded("Masked texts: oracle and anti-oracle", _masked(study, segments, item, place)))
+    return f'<div class="fx">{"".join(shown)}</div>'
 
 
-def _masked(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int) -> str:
-    """Both masked versions of reference and output, unfolded by a click."""
+def _masked(study: Study, segments: FeatureSegments, item: FeatureSegment, place: int) -> list[str]:
+    """Both masked versions of references and output."""
     rows = []
-    for title, oracle in (("as if right", True), ("as if wrong", False)):
+    for title, oracle in (("if right", True), ("if wrong", False)):
         masked = segments.masked(item.segment, oracle)
-        texts = [("Reference", "", text) for text in masked.references] + [(study.systems[place], "ab"[place], masked.hypothesis)]
-        for who, tone, text in texts:
-            label = f'<div class="who t{tone}"><bdi>{escape(who)}</bdi>, {title}</div>'
-            rows.append(f'{label}<div class="tx" dir="auto">{masked_text(text, segments.feature.name)}</div>')
-    return f'<details><summary>Masked texts: oracle and anti-oracle</summary><div class="fx">{"".join(rows)}</div></details>'
+        texts = [("Reference", text) for text in masked.references] + [(study.systems[place], masked.hypothesis)]
+        rows += [masked_row(f"{who}, {title}", text, segments.feature.name) for who, text in texts]
+    return rows
 
 
 def _show_disagreements(study: Study, segments: FeatureSegments) -> None:

@@ -74,9 +74,14 @@ def marked(text: str, spans: Sequence[Span], lone: Sequence[bool]) -> str:
     return "".join([*parts, escape(text[place:])])
 
 
-def lone_spans(text: str, spans: Sequence[Span], others: Sequence[str]) -> list[bool]:
-    """For each span, whether its words (whatever their case) are not among `others`; each of these counts once."""
-    left = Counter(other.casefold() for other in others)
+def lone_spans(text: str, spans: Sequence[Span], others: Sequence[Sequence[str]]) -> list[bool]:
+    """For each span, whether its words (whatever their case) are in none of the `others`.
+
+    Each word of the others counts once; of several others, the one that has it most often counts.
+    """
+    left: Counter[str] = Counter()
+    for words in others:
+        left |= Counter(map(str.casefold, words))
     found = []
     for start, end in spans:
         word = text[start:end].casefold()
@@ -85,11 +90,21 @@ def lone_spans(text: str, spans: Sequence[Span], others: Sequence[str]) -> list[
     return found
 
 
-def masked_text(text: str | None, feature: str) -> str:
+def folded(title: str, rows: Sequence[str]) -> str:
+    """Rows that are unfolded by a click."""
+    return f'<details><summary>{escape(title)}</summary><div class="fx">{"".join(rows)}</div></details>'
+
+
+def masked_row(who: str, text: str | None, feature: str) -> str:
+    """A text in which masks are written in brackets, with its label."""
+    return f'<div class="who"><bdi>{escape(who)}</bdi></div><div class="tx" dir="auto">{masked_text(text or "", feature)}</div>'
+
+
+def masked_text(text: str, feature: str) -> str:
     """A text in which masks are written in brackets, as HTML."""
     pattern = re.compile(rf"\[(?:{re.escape(feature)}|[XY]\d+)\]\d*")
     shown, place = [], 0
-    for match in pattern.finditer(text or ""):
-        shown += [escape((text or "")[place : match.start()]), f"<code>{escape(match[0])}</code>"]
+    for match in pattern.finditer(text):
+        shown += [escape(text[place : match.start()]), f"<code>{escape(match[0])}</code>"]
         place = match.end()
-    return "".join([*shown, escape((text or "")[place:])])
+    return "".join([*shown, escape(text[place:])])

@@ -233,7 +233,8 @@ def test_any_script_and_hostile_text(open_app: Open) -> None:
 def test_words_that_only_one_side_has() -> None:
     text = "He saw it, saw him"
     spans = [(3, 6), (11, 14)]
-    assert lone_spans(text, spans, ["Saw"]) == [False, True]
+    assert lone_spans(text, spans, [["Saw"]]) == [False, True]
+    assert lone_spans(text, spans, [["saw"], ["SAW", "saw"]]) == [False, False]
     assert marked("a<b", [(0, 1)], [True]) == '<mark class="lone" title="only on this side">a</mark>&lt;b'
     assert masked_text("[NOUN] & [x] [Y2]", "NOUN") == "<code>[NOUN]</code> &amp; [x] <code>[Y2]</code>"
 
