@@ -16,69 +16,161 @@ LANES = 32
 
 
 @njit(cache=True, nogil=True)
-def mixed_kendall(rows, columns, row_of, column_of, cell, of_second, run_ends, dense, human_ties, balance, tied):
-    """Tau-b's numerator and tied pairs of both mixtures, over all cells together.
+def value_gains(cell, of_second, run_ends, dense, gains):
+    """What each cell adds to the difference of the mixtures' concordant less discordant pairs while it is not swapped.
 
-    A resample swaps the two metrics in the cells whose row coin and column coin differ. One Fenwick tree over the human ranks
-    counts what the first mixture owns, another what either owns; the second mixture is the difference.
+    Whether two cells are a concordant pair depends on their two coins u, v = ±1 as c + d u + e v + f u v. The second mixture
+    has all coins the other way round, so that in the difference of the mixtures only d and e are left: it is linear in the
+    coins, a sum of what each value alone makes with all values of both metrics.
 
     Parameters
     ----------
-    rows, columns : [systems, LANES], [segments, LANES], the coins, 0 or 1, of the integer type that counts the cells.
-    row_of, column_of : int64[n], where each cell lies.
     cell, of_second : int64[2n], int8[2n]: both metrics' values in ascending order: their cells, and 1 for the second metric's.
     run_ends : int64[runs], where each run of equal values ends.
-    dense, human_ties : int64[n], human scores as dense ranks, and whether two of them are equal.
-    balance, tied : int64[2, LANES], filled for the first and the second mixture.
+    dense : int64[n], human scores as dense ranks.
+    gains : float64[n], filled.
     """
     levels = dense.max() + 1
-    tree, either = np.zeros((levels + 1, LANES), rows.dtype), np.zeros(levels + 1, np.int32)
-    equal, either_equal = np.zeros((levels if human_ties else 1, LANES), rows.dtype), np.zeros(levels, np.int32)
-    second = np.zeros(LANES, rows.dtype)
-    lower = np.zeros(LANES, rows.dtype)
-    total = np.zeros(LANES, rows.dtype)
-    in_run = np.zeros(LANES, rows.dtype)
-    balance[:] = 0
-    tied[:] = 0
+    tree, equal = np.zeros(levels + 1, np.int64), np.zeros(levels, np.int64)
+    gains[:] = 0.0
     begin = 0
     for end in run_ends:
         for k in range(begin, end):
-            rank = dense[cell[k]]
+            sign = 0.5 - of_second[k]
+            gains[cell[k]] += sign * _lead(tree, equal, dense[cell[k]], begin)
+        for k in range(begin, end):
+            i = dense[cell[k]] + 1
+            equal[i - 1] += 1
+            while i <= levels:
+                tree[i] += 1
+                i += i & -i
+        for k in range(begin, end):
+            sign = 0.5 - of_second[k]
+            gains[cell[k]] += sign * _lead(tree, equal, dense[cell[k]], end)
+        begin = end  # what is missing, all values with their human ranks, is the same for both values of a cell and cancels
+
+
+@njit(cache=True, nogil=True)
+def _lead(tree, equal, rank, count):
+    """Of `count` values in a Fenwick tree over human ranks, those with a lower rank less those with a higher one."""
+    lower = 0
+    i = rank
+    while i > 0:
+        lower += tree[i]
+        i &= i - 1
+    return 2 * lower + equal[rank] - count
+
+
+@njit(cache=True, nogil=True)
+def tied_pairs(rows, columns, row_of, column_of, cell, of_second, runs, tied):
+    """Pairs of equal values in each mixture.
+
+    Parameters
+    ----------
+    rows, columns : [systems, LANES], [segments, LANES], the coins, 0 or 1.
+    row_of, column_of : int64[n], where each cell lies.
+    cell, of_second : as in `value_gains`.
+    runs : int64[r, 2], begin and end of each run of two or more equal values.
+    tied : int64[2, LANES], filled for the first and the second mixture.
+    """
+    second = np.zeros(LANES, rows.dtype)
+    in_run = np.zeros(LANES, np.int64)
+    tied[:] = 0
+    for run in range(len(runs)):
+        in_run[:] = 0
+        for k in range(runs[run, 0], runs[run, 1]):
             _owner(rows[row_of[cell[k]]], columns[column_of[cell[k]]], of_second[k], second)
-            lower[:] = 0
-            either_lower = 0
-            i = rank
-            while i > 0:
-                _add(lower, tree[i])
-                either_lower += either[i]
-                i &= i - 1
-            if human_ties:
-                _add_balance(balance, second, lower, equal[rank], total, either_lower, either_equal[rank], begin)
-            else:  # the only other value of this rank is the same cell's, which the other mixture owns
-                _add_balance(balance, second, lower, equal[0], total, either_lower, either_equal[rank], begin)
-            if end - begin == 1:
-                _insert(tree, either, equal, either_equal, rank, second, human_ties)
-                _add_first(total, second)
-        if end - begin > 1:
-            in_run[:] = 0
-            for k in range(begin, end):
-                _owner(rows[row_of[cell[k]]], columns[column_of[cell[k]]], of_second[k], second)
-                _insert(tree, either, equal, either_equal, dense[cell[k]], second, human_ties)
-                _add_first(in_run, second)
-            _add(total, in_run)
             for l in range(LANES):
-                owned = np.int64(in_run[l])
-                rest = end - begin - owned
-                tied[0, l] += owned * (owned - 1) // 2
-                tied[1, l] += rest * (rest - 1) // 2
+                in_run[l] += second[l]
+        for l in range(LANES):
+            rest = runs[run, 1] - runs[run, 0] - in_run[l]
+            tied[0, l] += rest * (rest - 1) // 2
+            tied[1, l] += in_run[l] * (in_run[l] - 1) // 2
+
+
+@njit(cache=True, nogil=True)
+def mixed_lower(rows, columns, bits, row_of, column_of, cell, of_second, run_ends, dense, human_ties, sums):
+    """Over the first mixture's pairs of unequal values: 2 where the lower one has the lower human score, 1 where these tie.
+
+    A resample is a field of `bits` bits, and a word of 64 bits holds several, so that one addition counts for all of them. A
+    Fenwick tree over the human ranks counts what the mixture owns.
+
+    Parameters
+    ----------
+    rows, columns : uint64[systems, words], uint64[segments, words], the coins, 0 or 1 in each field.
+    bits : 16, or 32 where there are 2^16 cells or more.
+    row_of, column_of, cell, of_second, run_ends, dense : as in `value_gains` and `tied_pairs`.
+    human_ties : whether two human scores are equal.
+    sums : int64[words * 64 / bits], filled.
+    """
+    words = rows.shape[1]
+    levels = np.uint64(dense.max() + 1)
+    tree = np.zeros((levels + np.uint64(1), words), np.uint64)
+    equal = np.zeros((levels if human_ties else np.uint64(1), words), np.uint64)
+    parts = np.zeros((2, words), np.uint64)  # of every other field, so that sums have twice the room
+    lower, same, own = np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    one = np.uint64(0x0001000100010001 if bits == 16 else 0x0000000100000001)
+    every_other = np.uint64(0x0000FFFF0000FFFF if bits == 16 else 0x00000000FFFFFFFF)
+    shift, step = np.uint64(bits), np.uint64(1)
+    sums[:] = 0
+    begin = 0
+    for end in run_ends:
+        for k in range(begin, end):
+            i = np.uint64(dense[cell[k]])
+            row, column, first = row_of[cell[k]], column_of[cell[k]], one * np.uint64(1 - of_second[k])
+            for l in range(words):
+                lower[l] = 0
+            if human_ties:
+                for l in range(words):
+                    same[l] = equal[i, l]
+            while i > 0:
+                for l in range(words):
+                    lower[l] += tree[i, l]
+                i &= i - step
+            for l in range(words):
+                owned = rows[row, l] ^ columns[column, l] ^ first
+                owned = (owned << shift) - owned  # all bits of the field
+                below, beside = lower[l] & owned, same[l] & owned
+                parts[0, l] += ((below & every_other) << step) + (beside & every_other)
+                parts[1, l] += (((below >> shift) & every_other) << step) + ((beside >> shift) & every_other)
+            if k % 16384 == 0:  # 16384 · 3 · 2^16 < 2^32
+                _empty(parts, bits, sums)
+        for k in range(begin, end):
+            i = np.uint64(dense[cell[k]])
+            row, column, first = row_of[cell[k]], column_of[cell[k]], one * np.uint64(1 - of_second[k])
+            for l in range(words):
+                own[l] = rows[row, l] ^ columns[column, l] ^ first
+            if human_ties:
+                for l in range(words):
+                    equal[i, l] += own[l]
+            i += step
+            while i <= levels:
+                for l in range(words):
+                    tree[i, l] += own[l]
+                i += i & (~i + step)
         begin = end
+    _empty(parts, bits, sums)
+
+
+@njit(cache=True, nogil=True)
+def _empty(parts, bits, sums):
+    """Move partial sums to where they have 64 bits each."""
+    half = np.uint64(0xFFFFFFFF)
+    for other in range(2):
+        for l in range(parts.shape[1]):
+            if bits == 16:
+                sums[4 * l + other] += np.int64(parts[other, l] & half)
+                sums[4 * l + 2 + other] += np.int64(parts[other, l] >> np.uint64(32))
+            else:
+                sums[2 * l + other] += np.int64(parts[other, l])
+            parts[other, l] = 0
 
 
 @njit(cache=True, nogil=True)
 def mixed_spearman(rows, columns, row_of, column_of, cell, of_second, run_ends, centred, product, square):
     """Product of both mixtures' average ranks with the centred human ranks, and the ranks' own square sum.
 
-    Parameters as in `mixed_kendall`; `centred` float64[n]; product, square : float64[2, LANES], filled.
+    Parameters as in `value_gains` and `tied_pairs`; `centred` float64[n]; product, square : float64[2, LANES], filled.
     """
     n = len(row_of)
     second = np.zeros(LANES, rows.dtype)
@@ -117,41 +209,6 @@ def _owner(row, column, of_second, second):
     """Which mixture owns a value in each resample: 0 the first, 1 the second."""
     for l in range(LANES):
         second[l] = row[l] ^ column[l] ^ of_second
-
-
-@njit(cache=True, nogil=True)
-def _add(sums, values):
-    for l in range(LANES):
-        sums[l] += values[l]
-
-
-@njit(cache=True, nogil=True)
-def _add_first(sums, second):
-    for l in range(LANES):
-        sums[l] += 1 - second[l]
-
-
-@njit(cache=True, nogil=True)
-def _add_balance(balance, second, lower, equal, total, either_lower, either_equal, either_total):
-    """Pairs with all values before: those with a lower human score less those with a higher one, for the mixture that owns it."""
-    first, other = balance[0], balance[1]
-    either = np.int32(2 * either_lower + either_equal - either_total)
-    for l in range(LANES):
-        own = 2 * np.int32(lower[l]) + np.int32(equal[l]) - np.int32(total[l])
-        first[l] += (1 - second[l]) * own
-        other[l] += second[l] * (either - own)
-
-
-@njit(cache=True, nogil=True)
-def _insert(tree, either, equal, either_equal, rank, second, human_ties):
-    i = rank + 1
-    while i < len(either):
-        _add_first(tree[i], second)
-        either[i] += 1
-        i += i & -i
-    if human_ties:
-        _add_first(equal[rank], second)
-        either_equal[rank] += 1
 
 
 @njit(cache=True, nogil=True)

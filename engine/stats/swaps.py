@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def segment_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coeffic
     """
     if coefficient == "pearson":
         return _pearson_sums(a, b, human)
-    return _ranked_union(a, b, human, coefficient == "kendall")
+    return _kendall_union(a, b, human) if coefficient == "kendall" else _spearman_union(a, b, human)
 
 
 def segment_mean_differences(a: np.ndarray, b: np.ndarray, human: np.ndarray, coefficient: str) -> Differences:
@@ -73,39 +74,103 @@ def _pearson_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differe
     return _in_threads(differences, 32)
 
 
-def _ranked_union(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool) -> Differences:
+@dataclass(frozen=True, eq=False)
+class _Union:
+    """The cells that count and both metrics' values in them, in ascending order.
+
+    Attributes
+    ----------
+    row_of, column_of : int64[n], where each cell lies.
+    cell, of_second : int64[2n], int8[2n]: the cell of each value, and 1 for the second metric's.
+    run_ends : int64[runs], where each run of equal values ends.
+    dense : int64[n], human scores as dense ranks.
+    sizes : int64[levels], how many human scores have each rank.
+    """
+
+    row_of: np.ndarray
+    column_of: np.ndarray
+    cell: np.ndarray
+    of_second: np.ndarray
+    run_ends: np.ndarray
+    dense: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def where(self) -> tuple[np.ndarray, ...]:
+        """What kernels need to tell which mixture owns a value."""
+        return self.row_of, self.column_of, self.cell, self.of_second
+
+
+def _union(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> _Union:
     row_of, column_of = np.nonzero(~np.isnan(human))
     n = len(row_of)
-    if n < 2:
-        return lambda rows, columns: np.full(len(rows), np.nan)
     values = np.concatenate([a[row_of, column_of], b[row_of, column_of]])
     order = np.argsort(values, kind="stable")
     run_ends = np.append(np.flatnonzero(np.diff(values[order])) + 1, 2 * n)
     _, dense, sizes = np.unique(human[row_of, column_of], return_inverse=True, return_counts=True)
-    average = (np.cumsum(sizes) - (sizes - 1) / 2)[dense]
-    centred = average - average.mean()
-    fixed = (row_of, column_of, order % n, (order >= n).astype(np.int8), run_ends)
-    pairs = n * (n - 1) / 2
-    human_pairs = pairs - (sizes * (sizes - 1) / 2).sum()
+    return _Union(row_of, column_of, order % n, (order >= n).astype(np.int8), run_ends, dense, sizes)
+
+
+def _undefined(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    return np.full(len(rows), np.nan)
+
+
+def _kendall_union(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differences:
+    """Tau-b: the mixtures' numerators differ by a sum that is linear in the coins, so one product gives all resamples.
+
+    Where the mixtures have equally many ties, that is all. Where not, one of the two numerators is counted.
+    """
+    from engine.stats.swap_kernels import LANES, mixed_lower, tied_pairs, value_gains
+
+    if (~np.isnan(human)).sum() < 2:
+        return _undefined
+    cells = _union(a, b, human)
+    n = len(cells.dense)
+    pairs = n * (n - 1) // 2
+    human_pairs = pairs - float((cells.sizes * (cells.sizes - 1) // 2).sum())
+    begins = np.append(0, cells.run_ends[:-1])
+    runs = np.stack([begins, cells.run_ends], axis=1)[cells.run_ends - begins > 1]
+    bits = 16 if n < 1 << 16 else 32
+    own_gains, gains = np.empty(n), np.zeros(human.shape)
+    value_gains(cells.cell, cells.of_second, cells.run_ends, cells.dense, own_gains)
+    gains[cells.row_of, cells.column_of] = own_gains
 
     def work(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        from engine.stats.swap_kernels import LANES, mixed_kendall, mixed_spearman
-
-        balance: np.ndarray
-        own: np.ndarray
-        if kendall:
-            balance, tied = np.empty((2, LANES), np.int64), np.empty((2, LANES), np.int64)
-            mixed_kendall(rows, columns, *fixed, dense, len(sizes) < n, balance, tied)
-            own, human_own = pairs - tied, human_pairs
-        else:
-            balance, own = np.empty((2, LANES)), np.empty((2, LANES))
-            mixed_spearman(rows, columns, *fixed, centred, balance, own)
-            human_own = float(centred @ centred)
+        difference = ((gains @ (1.0 - 2.0 * columns)) * (1.0 - 2.0 * rows)).sum(axis=0)
+        tied = np.zeros((2, LANES), np.int64)
+        if len(runs):
+            tied_pairs(rows, columns, *cells.where, runs, tied)
+        own = (pairs - tied).astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
-            values = balance / np.sqrt(own) / np.sqrt(human_own)
+            if (tied[0] == tied[1]).all():
+                return difference / np.sqrt(own[0]) / np.sqrt(human_pairs)
+            sums = np.empty(LANES, np.int64)
+            packed = rows.view(np.uint64), columns.view(np.uint64)
+            human_ties = len(cells.sizes) < n
+            mixed_lower(*packed, bits, *cells.where, cells.run_ends, cells.dense, human_ties, sums)
+            first = sums - own[0]
+            return (first / np.sqrt(own[0]) - (first - difference) / np.sqrt(own[1])) / np.sqrt(human_pairs)
+
+    return _in_lanes(work, np.uint16 if bits == 16 else np.uint32)
+
+
+def _spearman_union(a: np.ndarray, b: np.ndarray, human: np.ndarray) -> Differences:
+    if (~np.isnan(human)).sum() < 2:
+        return _undefined
+    cells = _union(a, b, human)
+    average = (np.cumsum(cells.sizes) - (cells.sizes - 1) / 2)[cells.dense]
+    centred = average - average.mean()
+
+    def work(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        from engine.stats.swap_kernels import LANES, mixed_spearman
+
+        product, square = np.empty((2, LANES)), np.empty((2, LANES))
+        mixed_spearman(rows, columns, *cells.where, cells.run_ends, centred, product, square)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = product / np.sqrt(square) / np.sqrt(float(centred @ centred))
         return values[0] - values[1]
 
-    return _in_lanes(work, np.int16 if n < np.iinfo(np.int16).max else np.int32)
+    return _in_lanes(work, np.int16)
 
 
 def _ranked_columns(a: np.ndarray, b: np.ndarray, human: np.ndarray, kendall: bool) -> Differences:

@@ -101,12 +101,17 @@ def test_swapping_by_the_kernel_equals_swapping_by_hand(coefficient, level, ties
 @pytest.mark.parametrize("coefficient", ["kendall", "spearman"])
 def test_more_cells_than_a_short_integer_counts(coefficient):
     rng = np.random.default_rng(7)
-    human = np.round(rng.normal(size=(180, 190)), 1)
-    a, b = human + rng.normal(size=human.shape), human + rng.normal(size=human.shape)
-    delta, _ = permuted_differences(a, b, human, "segment", coefficient, 1, rng)
+    human = np.round(rng.normal(size=(260, 260)), 1)
+    a, b = np.round(human + rng.normal(size=human.shape), 2), human + rng.normal(size=human.shape)
+    delta, found = permuted_differences(a, b, human, "segment", coefficient, 1, np.random.default_rng(3))
     assert delta == pytest.approx(
         segment_level(a, human, coefficient).value - segment_level(b, human, coefficient).value, abs=1e-9
     )
+    coins = np.random.default_rng(3).integers(0, 2, size=520, dtype=np.uint8)
+    swapped = coins[:260, None] != coins[None, 260:]
+    a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
+    first, second = (segment_level(np.where(swapped, *pair), human, coefficient).value for pair in ((b, a), (a, b)))
+    assert found == pytest.approx([first - second], abs=1e-12)
 
 
 def test_parts_of_one_corpus_are_swapped_together():
