@@ -11,7 +11,7 @@ from components.boost_controls import COEFFICIENT_TITLES
 from components.boost_runs import Study
 from components.boost_sentence import TERMS, collapse
 from components.boost_vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
-from components.charts import system_parts, system_scale
+from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places, signed
 from components.score_table import criterion_title
@@ -107,7 +107,9 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
     if group is not None and criterion is not None:
         table["Rank by scores"], table[criterion_title(criterion)] = frame["human_rank"], frame["human"]
         config["Rank by scores"] = form(format="%g", help=f"Rank by {criterion_title(criterion)}")
-        config[criterion_title(criterion)] = form(format="%.2f", help=criterion.provenance)
+        config[criterion_title(criterion)] = form(
+            format="%.2f", help=f"{criterion_title(criterion)}. {criterion.provenance}", width=200
+        )
     table["Outputs"] = frame["n"]
     if a == b:
         del table[""], config[""]
@@ -188,10 +190,11 @@ def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str)
     columns = ["segment", "system", "part", "score", "boosted", "human"]
     data = {"points": frame[[column for column in columns if column in frame]]}
     if few:
-        draw([points], data, f"boost-{name}", said, 300)
+        draw([points], data, f"boost-{name}", said, 300, note=footnote(study.corpus, study.metric.spec))
         return
     layers = [clickable(points, "point", ["segment", "system"])]
-    draw(layers, data, f"boost-{name}", said, 300, study.work, "point", lambda point: _open(study.work, point))
+    note = footnote(study.corpus, study.metric.spec)
+    draw(layers, data, f"boost-{name}", said, 300, study.work, "point", lambda point: _open(study.work, point), note)
 
 
 def _open(work: Workspace, point: Spec) -> None:

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_surface import P_TITLE, Cell, cell_frame, cell_tips
+from components.boost_surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
 from components.boost_vega import Spec, clickable, draw, ink, layer, named_points, number_field, set_cell, text_field
-from components.charts import is_dark, system_parts, system_scale
+from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
+from engine.corpus.types import Corpus
+from engine.metrics.base import MetricSpec
 
 HEIGHT = 380
 W_COLOURS = (
@@ -31,14 +33,14 @@ def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs
     points = [{"p": p, "correlation": value, "text": name} for p, value, name in rows if np.isfinite(value)]
     layers = [*_lines(surface, reach), *named_points(points, "p", "correlation")]
     said = f"{surface.coefficient.capitalize()} correlation over p, one line per w"
-    draw(layers, {"cells": frame}, "boost-lines", said, HEIGHT, work, "cell", set_cell(work))
+    draw(layers, {"cells": frame}, "boost-lines", said, HEIGHT, work, "cell", set_cell(work), note=view_note(work))
     missing = int(np.isnan(frame["correlation"]).sum())
     if missing:
         whys = [REASONS[code] for code in np.unique(surface.reasons) if code]
         st.caption(f":material/info: {missing:,} points are missing from the lines: {'; '.join(whys)}.")
 
 
-def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: str) -> None:
+def show_aggregates(frame: pd.DataFrame, reach: float, corpus: Corpus, spec: MetricSpec, a: str, b: str) -> None:
     """Draw the mean power mean of each system over p; `frame` is that of `engine.boost.effect.aggregate_frame`."""
     frame = frame[frame["p"].abs() <= reach].copy()
     if not len(frame):
@@ -50,7 +52,7 @@ def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: s
     colour = text_field("part", scale=scale, legend=None)
     place = {
         "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
-        "y": number_field("aggregate", title=f"Mean aggregate ({metric} per word)"),
+        "y": number_field("aggregate", title=f"Mean aggregate ({spec.name} per word)"),
         "color": colour,
     }
     tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
@@ -62,7 +64,9 @@ def show_aggregates(frame: pd.DataFrame, reach: float, metric: str, a: str, b: s
         layer("means", "point", {**place, "tooltip": tips}, size=60, opacity=0),
         layer(named, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
     ]
-    draw(layers, {"means": frame}, "boost-aggregates", "Aggregate score of each system over p", HEIGHT)
+    draw(
+        layers, {"means": frame}, "boost-aggregates", "Aggregate score of each system over p", HEIGHT, note=footnote(corpus, spec)
+    )
 
 
 def _lines(surface: Surface, reach: float) -> list[Spec]:

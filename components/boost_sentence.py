@@ -98,7 +98,7 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
     what = f"the {correlation} of {plain(spec.name)} with the {scores}"
     if other is None:
         parts = count(len(found.held_out), "part")
-        where = f"With p and w always chosen on the rest of the corpus, and averaged over {parts} of it"
+        where = f"On average over {parts} of the corpus, each judged with p and w chosen on the others"
     else:
         where = f"With p and w chosen on {plain(other.corpus.name)}"
     if not np.isfinite(found.boosted - found.original):
@@ -142,7 +142,7 @@ def _significance(found: Calibration, tested: Outcome) -> str:
         return "Whether that is more than chance is still being tested."
     if not tested.done or not np.isfinite(found.p_value):
         return "Whether that is more than chance was not tested."
-    value = "p-value below 0.001" if found.p_value < 0.001 else f"p-value {number(found.p_value, 3)}"
+    value = "p\u2011value below 0.001" if found.p_value < 0.001 else f"p\u2011value {number(found.p_value, 3)}"
     if found.boosted <= found.original:
         return f"There is no sign of a gain ({value})."
     if found.p_value > ALPHA:
@@ -177,7 +177,7 @@ def collapse(means: PowerMeans, p: float) -> str:
     defined = ~np.isnan(means.means[0])
     fallen, outputs = int((means.collapsed(p) & defined).sum()), count(int(defined.sum()), "output")
     if not fallen:
-        return f"there the word importances count in all of {outputs}"
+        return f"there the word importances count in all {outputs}"
     return f"there the word importances no longer count in {fallen:,} of {outputs} (their mean has collapsed)"
 
 

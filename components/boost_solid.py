@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import streamlit as st
 
 from components.boost_surface import Cell, colour_scale
 from components.boost_vega import ink, paper
-from components.charts import is_dark
+from components.charts import footnote, is_dark
 from components.numbers import number
+from components.picture import file_name
 from engine.boost.grid import Surface
+from engine.corpus.types import Corpus
+from engine.metrics.base import MetricSpec
 from engine.report.colours import AMOUNT
 
 HEIGHT = 560
 GRID = ("#d3dadc", "#39444a")
 
 
-def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], file: str) -> None:
+def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], corpus: Corpus, spec: MetricSpec) -> None:
     """Draw the surface; it is turned with the mouse, and saved with the camera above it."""
     import plotly.graph_objects as go
 
@@ -27,6 +32,11 @@ def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], file: str
         return
     figure = go.Figure([_skin(go, surface, p, w, height), _plane(go, surface, p, w), *_points(go, surface, marks, reach)])
     figure.update_layout(_layout(surface))
+    note = footnote(corpus, spec)
+    look = {"xref": "paper", "yref": "paper", "x": 0, "y": 0, "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    text = "<br>".join(map(html.escape, note["text"]))
+    figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": note["color"]}, **look)
+    file = file_name("boost", corpus.name, spec.id)
     config = {"displayModeBar": True, "toImageButtonOptions": {"filename": file, "format": "png", "scale": 2}}
     config["modeBarButtonsToRemove"] = ["orbitRotation", "tableRotation", "resetCameraLastSave3d", "hoverClosest3d"]
     alt_text = f"Surface of the {surface.coefficient} correlation over p and w"

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from components.boost_vega import Spec, clickable, draw, faint, ink, layer, named_points, number_field, set_cell, text_field
-from components.charts import is_dark
+from components.charts import footnote, is_dark
 from components.numbers import number, signed
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
@@ -48,7 +48,12 @@ def show_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
     said = (
         f"Heat map of the {surface.coefficient} correlation over p and w; the original metric has {number(surface.original, 3)}"
     )
-    draw(layers, data, "boost-map", said, HEIGHT, work, "cell", set_cell(work))
+    draw(layers, data, "boost-map", said, HEIGHT, work, "cell", set_cell(work), note=view_note(work))
+
+
+def view_note(work: Workspace) -> Spec | None:
+    """The corpus and the metric of the page, below a chart."""
+    return footnote(work.corpus, work.metric(work.corpus).spec) if work.corpus is not None else None
 
 
 def cell_frame(surface: Surface, collapsed: np.ndarray, outputs: int) -> pd.DataFrame:

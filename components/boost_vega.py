@@ -78,9 +78,15 @@ def draw(
     work: Workspace | None = None,
     param: str = "",
     then: Callable[[Spec], None] | None = None,
+    note: Spec | None = None,
 ) -> None:
-    """Draw layers; `then` gets the fields of the point that is clicked in the layer with the selection `param`."""
+    """Draw layers; `then` gets the fields of the point that is clicked in the layer with the selection `param`.
+
+    `note` stands below, see `components.charts.footnote`.
+    """
     spec = {"datasets": dict(data), "layer": layers, "height": height}
+    if note is not None:
+        spec |= {"title": note, "height": height + 14 + 14 * len(note["text"])}
     if work is None or then is None:
         st.vega_lite_chart(spec=spec, key=key, alt=alt)
         return

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
+from typing import Any
 
 import altair as alt
 import streamlit as st
 
+from engine.corpus.types import Corpus
+from engine.metrics.base import MetricSpec
 from engine.report.colours import SYSTEM_A, SYSTEM_B
 
+WIDEST = 76  # letters in a line below a chart
+FAINT = ("#7b878d", "#8d999e")
 OTHERS = ("#9aa5aa", "#6f7b81")  # grey, light and dark
 
 
@@ -20,6 +26,13 @@ def is_dark() -> bool:
 def system_parts(systems: Iterable[str], a: str, b: str) -> list[str]:
     """`A`, `B` or `other` for each system."""
     return ["A" if name == a else "B" if name == b else "other" for name in systems]
+
+
+def footnote(corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:
+    """The title of a chart, small and below it, so that a saved picture says what it is of: corpus, metric, signature."""
+    lines = [*textwrap.wrap(f"{corpus.name} \u00b7 {spec.name}", WIDEST), *textwrap.wrap(spec.signature, WIDEST)]
+    look = {"orient": "bottom", "anchor": "start", "fontSize": 11, "fontWeight": "normal", "lineHeight": 14, "offset": 6}
+    return {"text": lines, "color": FAINT[is_dark()], **look}
 
 
 def system_scale() -> alt.Scale:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.charts import system_parts, system_scale
+from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count
 from components.workspace import Workspace
+from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec
 
 BINS = 24
@@ -35,7 +36,9 @@ def histogram(scores: Mapping[str, np.ndarray], bins: int = BINS) -> pd.DataFram
     return pd.DataFrame(rows, columns=columns)
 
 
-def show_distributions(work: Workspace, scores: Mapping[str, np.ndarray], spec: MetricSpec, a: str, b: str) -> None:
+def show_distributions(
+    work: Workspace, corpus: Corpus, scores: Mapping[str, np.ndarray], spec: MetricSpec, a: str, b: str
+) -> None:
     """Draw one small histogram per system under a common axis."""
     frame = histogram(scores)
     undefined = sum(int(np.isnan(values).sum()) for values in scores.values())
@@ -74,7 +77,8 @@ def show_distributions(work: Workspace, scores: Mapping[str, np.ndarray], spec: 
                 alt.Tooltip("segments:Q"),
             ],
         )
-        .properties(height=70 + 46 * min(len(names), 20), padding={"left": 5, "top": 5, "bottom": 5, "right": 16})
+        .properties(height=84 + 46 * min(len(names), 20), padding={"left": 5, "top": 5, "bottom": 5, "right": 16})
+        .properties(title=footnote(corpus, spec))
         .add_params(picked)
     )
     alt_text = f"Distribution of the segments' {spec.name} for each system"

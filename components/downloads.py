@@ -47,6 +47,6 @@ def download_explanations(found: Explanations, corpus: Corpus, file: str, key: s
             f"{file}.html",
             "text/html",
             key=f"explanations-html-{key}",
-            icon=":material/html:",
+            icon=":material/download:",
             on_click="ignore",
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.charts import system_parts, system_scale
+from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places
 from components.states import plain
@@ -40,7 +40,7 @@ def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: 
     spec, scores = next(iter(found.items()))
     names = best_first(scores, spec)
     columns: dict[str, list] = {"": ["A" if name == a else "B" if name == b else "" for name in names], "System": names}
-    config = {"": st.column_config.TextColumn(width=40), "System": st.column_config.TextColumn(width="medium")}
+    config = {"": st.column_config.TextColumn(width=40), "System": st.column_config.TextColumn()}
     if a == b:
         del columns[""], config[""]
     for spec, scores in found.items():
@@ -61,7 +61,7 @@ def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: 
     config["Segments"] = st.column_config.TextColumn(help=help, alignment="right")
     for title, values, help in human_columns(corpus):
         columns[title] = [values[name] for name in names]
-        config[title] = st.column_config.NumberColumn(format="%.2f", help=help)
+        config[title] = st.column_config.NumberColumn(format="%.2f", help=f"{title}. {help}", width=160)
     return pd.DataFrame(columns), config
 
 
@@ -112,7 +112,7 @@ def criterion_title(criterion: Criterion) -> str:
     return (name + NOT_HUMAN)[:1].upper() + (name + NOT_HUMAN)[1:]
 
 
-def show_intervals(scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
+def show_intervals(corpus: Corpus, scores: SystemScores, spec: MetricSpec, a: str, b: str) -> None:
     """Scores as points on one axis, their 95% intervals as bars."""
     frame = scores.to_frame()
     rows = frame.set_index("system").loc[best_first(scores, spec)].reset_index().dropna(subset=["score"])
@@ -129,5 +129,6 @@ def show_intervals(scores: SystemScores, spec: MetricSpec, a: str, b: str) -> No
     )
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=alt.X("score:Q", scale=scale, title=title))
-    height = 70 + 40 * min(len(rows), 25)
-    st.altair_chart(bars + points, height=height, alt=f"{spec.name} of each system with its 95% interval")
+    height = 84 + 40 * min(len(rows), 25)
+    chart = (bars + points).properties(title=footnote(corpus, spec))
+    st.altair_chart(chart, height=height, alt=f"{spec.name} of each system with its 95% interval")

@@ -166,7 +166,7 @@ def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
     config = {name: column for name, column in fixed.items() if name in frame}
     for name in frame.columns.difference(list(fixed)):
         if pd.api.types.is_numeric_dtype(frame[name]):
-            config[name] = number(format="%.2f")
+            config[name] = number(format="%.2f", width=140, help=name)
         else:
             config[name] = text(name[:1].upper() + name[1:], width="large")
     return config

@@ -78,7 +78,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     if chart == "map":
         show_map(work, surface, collapsed, outputs, marks)
     elif chart == "solid":
-        show_solid(surface, float(work.view["reach"]), {"calibrated": chosen} if found else {}, "boost-surface")
+        show_solid(surface, float(work.view["reach"]), {"calibrated": chosen} if found else {}, study.corpus, study.metric.spec)
     elif chart == "lines":
         show_lines(work, surface, collapsed, outputs, marks)
     else:
@@ -128,7 +128,7 @@ def draw_aggregates(study: Study) -> None:
     """The mean aggregate of each system over p."""
     frame = aggregate_frame(study.rows, study.asked.options.regularisation)
     a, b = study.work.systems(study.corpus)
-    show_aggregates(frame, float(study.work.view["reach"]), study.metric.spec.name, a, b)
+    show_aggregates(frame, float(study.work.view["reach"]), study.corpus, study.metric.spec, a, b)
     download_csv(frame, "boost-aggregates", key="boost-aggregates", label="Aggregates (CSV)")
 
 

@@ -44,7 +44,7 @@ def draw(work: Workspace) -> None:
             await_result(outcome, work, f"Scoring with {metric_title(name)}")
     outcome = scores[work.view["metric"]]
     if outcome.done:
-        draw_charts(work, chosen.spec, outcome.value, a, b)
+        draw_charts(work, corpus, chosen.spec, outcome.value, a, b)
     st.subheader("Segments", anchor=False)
     show_segments(work, corpus, outcome.value if outcome.done else None, chosen.spec, a, b)
 
@@ -91,16 +91,16 @@ def score(work: Workspace, corpus: Corpus, metric: Metric) -> Outcome:
     return work.compute(("scores", corpus.hash, metric.spec.signature), f"{metric.spec.name} of all systems", run)
 
 
-def draw_charts(work: Workspace, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
+def draw_charts(work: Workspace, corpus: Corpus, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
     """The chosen metric in charts: intervals and distributions."""
     with st.grid(2, min_column_width=340, gap="large"):
         with st.container():
             st.subheader(f"{spec.name} with its uncertainty", anchor=False)
-            show_intervals(found, spec, a, b)
+            show_intervals(corpus, found, spec, a, b)
         with st.container():
             st.subheader("Segment scores", anchor=False)
             segments = {name: found.segments[spec.id][name] for name in best_first(found, spec)}
-            show_distributions(work, segments, spec, a, b)
+            show_distributions(work, corpus, segments, spec, a, b)
 
 
 if under_entry():

@@ -75,7 +75,7 @@ def test_the_sentence_says_what_held_out_data_say(open_app: Open, planted: Group
     text = said(app)
     assert "Boosting helps here" in text
     assert f"rises from **{shown(found.original)}** to **{shown(found.boosted)}**" in text
-    assert f"more than chance would give (p-value {shown(found.p_value)})" in text
+    assert f"more than chance would give (p\u2011value {shown(found.p_value)})" in text
     assert f"**p = {shown(found.choice.p, 1)}, w = {found.choice.w:.1f}**" in text
     assert "planted errors, not human judgement" in text and "human scores" not in text
     assert "Erasure has no random part" in text

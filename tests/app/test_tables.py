@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
+import pytest
 import streamlit as st
 from app_helpers import Open, settle
 
@@ -28,3 +31,13 @@ def test_systems_stand_best_first(open_app: Open) -> None:
     assert (np.diff(table["TER \u2193"]) >= 0).all()
     app = settle(open_app(metric="chrf"))
     assert (np.diff(app.dataframe[0].value["chrF \u2191"]) <= 0).all()
+
+
+@pytest.mark.parametrize("page", ["corpus", "boost"])
+def test_saved_charts_say_what_they_are_of(open_app: Open, page: str) -> None:
+    app = settle(open_app(page))
+    charts = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    assert charts
+    for chart in charts:
+        assert chart["title"]["text"][0].startswith("Sample: German\u2013English translation \u00b7 chrF")
+        assert "chrF2|case:mixed" in chart["title"]["text"][1]
