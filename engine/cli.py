@@ -14,7 +14,7 @@ from typing import NoReturn
 import pandas as pd
 
 from engine.commands import COMMANDS
-from engine.commands.context import Context, add_corpus_flags, add_run_flags, check_numbers
+from engine.commands.context import Context, add_corpus_flags, add_run_flags, check_flags
 from engine.commands.result import Result
 from engine.errors import Cancelled, PlumblineError
 from engine.report.tables import printable
@@ -53,7 +53,7 @@ def _run(parsed: argparse.Namespace, bar: ProgressBar, interrupts: Interrupts) -
             raise Cancelled
         bar(done, total)
 
-    check_numbers(parsed)
+    check_flags(parsed)
     _set_threads(getattr(parsed, "threads", None))
     _check_out(parsed.out)
     context = Context(parsed, progress)

@@ -15,6 +15,8 @@ import pandas as pd
 
 from engine.boost.metric import make_metric
 from engine.corpus.demo import demo_names, load_demo
+from engine.corpus.findings import plural
+from engine.corpus.languages import NAMES as LANGUAGES
 from engine.corpus.languages import code
 from engine.corpus.read import Inputs, Loaded, corpus_or_fail, load, parse_columns
 from engine.corpus.types import Corpus
@@ -67,12 +69,17 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threads", metavar="N", type=int, help="processor threads that models may use")
 
 
-def check_numbers(arguments: argparse.Namespace) -> None:
-    """Refuse numbers that are out of range.
+def tell(message: str) -> None:
+    """Say something beside the result, on standard error."""
+    print(f"plumbline: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
+def check_flags(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that are out of range, and say which language codes are not known.
 
     Raises
     ------
-    InputError : names the flag and its smallest or largest value.
+    InputError : names the flag and what is allowed.
     """
     for flag, (low, high) in NUMBERS.items():
         value = getattr(arguments, flag, None)
@@ -80,10 +87,13 @@ def check_numbers(arguments: argparse.Namespace) -> None:
             raise InputError(f"option --{flag} is {value}; the smallest value is {low}")
         if value is not None and high is not None and value > high:
             raise InputError(f"option --{flag} is {value}; the largest value is {high}")
+    for language in filter(None, _languages(arguments.langs)):
+        if language not in LANGUAGES:
+            tell(f"--langs: nothing is known of a language {language!r}; whatever depends on the language takes its default")
 
 
 def read_corpus(arguments: argparse.Namespace) -> Loaded:
-    """Read what the corpus flags name.
+    """Read what the corpus flags name, cut down to `--limit` and `--systems`.
 
     Raises
     ------
@@ -104,12 +114,24 @@ def read_corpus(arguments: argparse.Namespace) -> Loaded:
             raise InputError(f"{demos[0]} stands alone; name no other corpus or file beside it")
         if arguments.langs or arguments.columns:
             raise InputError(f"{demos[0]} brings its languages and columns; leave --langs and --columns out")
-        return Loaded(_demo(demos[0]), (), None)
+        return Loaded(_cut(_demo(demos[0]), arguments), (), None)
     if not any(parts):
         raise InputError("no corpus is named; give a file or folder, demo:mt, or --system NAME=FILE with --reference FILE")
     if arguments.columns and not inputs.paths:
         raise InputError("--columns says which column of a table is what, and no table is named; leave it out")
-    return load(inputs, parse_columns(arguments.columns) if arguments.columns else None)
+    columns = parse_columns(arguments.columns) if arguments.columns else None
+    return load(inputs, columns, lambda corpus: _cut(corpus, arguments))
+
+
+def _cut(corpus: Corpus, arguments: argparse.Namespace) -> Corpus:
+    if arguments.limit is not None:
+        corpus = corpus.head(arguments.limit)
+    if arguments.systems:
+        unknown = [name for name in arguments.systems if name not in corpus.systems]
+        if unknown:
+            raise InputError(f"no system {unknown[0]!r}; the systems are {', '.join(corpus.systems)}")
+        corpus = corpus.with_systems(arguments.systems)
+    return corpus
 
 
 @dataclass(frozen=True)
@@ -122,16 +144,7 @@ class Context:
     @cached_property
     def corpus(self) -> Corpus:
         """The corpus, cut down to `--limit` and `--systems`."""
-        arguments = self.arguments
-        corpus = self._read(read_corpus(arguments))
-        if arguments.limit is not None:
-            corpus = corpus.head(arguments.limit)
-        if arguments.systems:
-            unknown = [name for name in arguments.systems if name not in corpus.systems]
-            if unknown:
-                raise InputError(f"no system {unknown[0]!r}; the systems are {', '.join(corpus.systems)}")
-            corpus = corpus.with_systems(arguments.systems)
-        return corpus
+        return self._read(read_corpus(self.arguments))
 
     def metrics(self, default: Sequence[str], corpus: Corpus | None = None) -> list[Metric]:
         """The metrics that `--metric` names, or the defaults, for this corpus or another; `boosted:…` among them."""
@@ -159,7 +172,7 @@ class Context:
             place = finding.file + (f":{finding.line}" if finding.line else "")
             self.tell(f"{place}: {finding.message} {finding.remedy}")
         if len(warnings) > WARNINGS:
-            self.tell(f"{corpus.name}: {len(warnings) - WARNINGS} more warnings; the command check lists them all")
+            self.tell(f"{corpus.name}: {plural(len(warnings) - WARNINGS, 'more warning')}; the command check lists them all")
         return corpus
 
     def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -173,7 +186,7 @@ class Context:
 
     def tell(self, message: str) -> None:
         """Say something beside the result, on standard error."""
-        print(f"plumbline: {printable(' '.join(message.split()))}", file=sys.stderr)
+        tell(message)
 
 
 def _demo(name: str) -> Corpus:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,13 +32,16 @@ from engine.errors import InputError
 __all__ = ["Inputs", "Loaded", "TablePreview", "format_columns", "load", "load_bytes", "load_or_fail", "parse_columns"]
 
 
-def load(parts: Inputs, columns: Mapping[str, str] | None = None) -> Loaded:
+def load(
+    parts: Inputs, columns: Mapping[str, str] | None = None, cut: Callable[[Corpus], Corpus] = lambda corpus: corpus
+) -> Loaded:
     """Read a corpus.
 
     Parameters
     ----------
     parts : the files; whole corpora, parts, or a whole corpus with parts added to it (further references, systems, scores).
     columns : role → column, for a table (see `parse_columns`); without it the columns are guessed.
+    cut : takes the part of the corpus that is wanted (its first segments, some systems) before the import doctor looks at it.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def load(parts: Inputs, columns: Mapping[str, str] | None = None) -> Loaded:
     except Refused as refused:
         findings.extend([refused.finding])
         return Loaded(None, findings.done())
-    return _load(files, columns, parts.languages, findings)
+    return _load(files, columns, parts.languages, findings, cut)
 
 
 def load_or_fail(parts: Inputs, columns: Mapping[str, str] | None = None) -> Corpus:
@@ -212,12 +215,20 @@ def _unpack(group: _Group, findings: Findings) -> _Group:
     return group if piece.archive is None else _Group(from_zip(piece.archive, blob.name, findings), group.name)
 
 
-def _load(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:
+def _load(
+    files: _Files,
+    columns: Mapping[str, str] | None,
+    languages: Languages,
+    findings: Findings,
+    cut: Callable[[Corpus], Corpus] = lambda corpus: corpus,
+) -> Loaded:
     with no_collector():
-        return _load_all(files, columns, languages, findings)
+        return _load_all(files, columns, languages, findings, cut)
 
 
-def _load_all(files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings) -> Loaded:
+def _load_all(
+    files: _Files, columns: Mapping[str, str] | None, languages: Languages, findings: Findings, cut: Callable[[Corpus], Corpus]
+) -> Loaded:
     read = _Read()
     try:
         if files.corpora is not None:
@@ -234,7 +245,7 @@ def _load_all(files: _Files, columns: Mapping[str, str] | None, languages: Langu
             raise refuse("no-outputs", files.name, "There are no system outputs.", "Name them: --system NAME=FILE.")
         if draft.languages == (None, None):
             draft.languages = _languages_from(files)
-        corpus = finish(draft, languages, findings)
+        corpus = cut(finish(draft, languages, findings))
     except Refused as refused:
         findings.extend([refused.finding])
         return Loaded(None, findings.done(), read.table, read.pairs)

@@ -128,6 +128,37 @@ def test_check_tells_file_line_and_remedy(tmp_path: Path, capsys: pytest.Capture
     assert "112 segments; systems aurora, beacon, cobalt; 1 reference; sources; languages de-en" in capsys.readouterr().err
 
 
+def test_check_looks_at_the_part_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("source,reference,A,B\na,b,c,\nd,e,f,g\nh,i,,k\n", encoding="utf-8")
+    columns = ["--columns", "source=source,reference=reference,hypothesis:A=A,hypothesis:B=B"]
+
+    def messages(*cut: str) -> list[str]:
+        out = tmp_path / "findings.csv"
+        assert main(["check", str(table), *columns, *cut, "--out", str(out)]) == 0
+        found = pd.read_csv(out)
+        return found[found.severity == "warning"].message.tolist()
+
+    assert "system A" in messages()[0] and "system B" in messages()[0]
+    (only,) = messages("--limit", "2")
+    assert "system B" in only and "system A" not in only
+    (only,) = messages("--systems", "A")
+    assert "system A" in only and "system B" not in only
+    assert messages("--limit", "2", "--systems", "A") == []
+    assert "2 segments; system A; 1 reference" in capsys.readouterr().err
+    assert main(["check", str(table), *columns, "--systems", "C"]) == 2
+    assert "no system 'C'; the systems are A, B" in capsys.readouterr().err
+
+
+def test_unknown_languages_are_told(parts: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    named = ["--reference", str(parts["ref"]), "--system", f"A={parts['a']}"]
+    assert main(["check", *named, "--langs", "de-qq"]) == 0
+    told = [line for line in capsys.readouterr().err.split("\n") if "--langs" in line]
+    assert len(told) == 1 and "'qq'" in told[0]
+    assert main(["check", *named, "--langs", "de-en"]) == 0
+    assert "--langs" not in capsys.readouterr().err
+
+
 def test_ids_of_the_input_stand_beside_segments(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("segment,system,hypothesis,reference\ns7,A,a b,a c\ns9,A,c d,c d\n", encoding="utf-8")
