@@ -7,7 +7,9 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
-from typing import Any
+from itertools import repeat
+from typing import IO, Any
+from xml.parsers import expat
 
 from engine.corpus.files import ZIP_ERRORS, check_archive
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
@@ -15,7 +17,7 @@ from engine.corpus.grid import Grid, find_header, make_grid
 
 _CELLS = 20_000_000
 _ERRORS = re.compile(r"#(REF!|N/A|DIV/0!|VALUE!|NAME\?|NULL!|NUM!|SPILL!|CALC!|GETTING_DATA)$")
-_ENTITY = re.compile(rb"<!(ENTITY|DOCTYPE)|<\x00!\x00(E|D)\x00", re.IGNORECASE)
+_FORMULA = re.compile(rb"<(\w+:)?f[\s>/]|\x00")  # a sheet in UTF-16 may hold some, too
 
 
 def is_workbook(names: list[str]) -> bool:
@@ -35,10 +37,11 @@ def read_xlsx(data: bytes, file: str, findings: Findings) -> Grid:
     _check(data, file)
     try:
         values = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        formulas = load_workbook(io.BytesIO(data), read_only=True, data_only=False)
-        sheets = {
-            name: _Sheet(data, values[name], formulas[name]) for name in values.sheetnames if hasattr(values[name], "iter_rows")
-        }
+        pages = {name: values[name] for name in values.sheetnames if hasattr(values[name], "iter_rows")}
+        raw = {name: _raw(data, page) for name, page in pages.items()}
+        computed = any(map(_FORMULA.search, raw.values()))
+        formulas = load_workbook(io.BytesIO(data), read_only=True, data_only=False) if computed else None
+        sheets = {name: _Sheet(page, raw[name], formulas) for name, page in pages.items()}
         rows = {name: sheet.rows(file) for name, sheet in sheets.items()}
     except Refused:
         raise
@@ -66,11 +69,12 @@ def read_xlsx(data: bytes, file: str, findings: Findings) -> Grid:
 
 
 class _Sheet:
-    """The cells of one sheet."""
+    """The cells of one sheet; `raw` is its XML, and `formulas` the workbook opened for its formulas, where it has any."""
 
-    def __init__(self, data: bytes, values: Any, formulas: Any) -> None:
-        self.values, self.formulas = values, formulas
-        self.merged = _merged(data, values)
+    def __init__(self, values: Any, raw: bytes, formulas: Any) -> None:
+        self.values = values
+        self.formulas = formulas[values.title] if formulas is not None and _FORMULA.search(raw) else None
+        self.merged = _merged(raw)
         self.uncomputed: list[str] = []
         self.errors: list[str] = []
 
@@ -78,10 +82,12 @@ class _Sheet:
         """Row number and cells of the rows that are not empty; merged cells all hold the value of the first."""
         kept: list[tuple[int, list[Any]]] = []
         cells = 0
-        for number, (row, formula_row) in enumerate(zip(_iterate(self.values), _iterate(self.formulas)), 1):
-            made = [
-                self._cell(value, formula, number, column) for column, (value, formula) in enumerate(zip(row, formula_row), 1)
-            ]
+        formulas = _iterate(self.formulas) if self.formulas is not None else repeat(())
+        for number, (row, formula_row) in enumerate(zip(_iterate(self.values), formulas), 1):
+            for column, (value, formula) in enumerate(zip(row, formula_row), 1):
+                if value is None and isinstance(formula, str) and formula.startswith("="):
+                    self.uncomputed.append(_place(number, column))
+            made = [value if type(value) is int else self._cell(value, number, column) for column, value in enumerate(row, 1)]
             while made and made[-1] is None:
                 made.pop()
             cells += len(made)
@@ -91,9 +97,7 @@ class _Sheet:
                 kept.append((number, made))
         return self._fill(kept)
 
-    def _cell(self, value: Any, formula: Any, row: int, column: int) -> Any:
-        if isinstance(formula, str) and formula.startswith("=") and value is None:
-            self.uncomputed.append(_place(row, column))
+    def _cell(self, value: Any, row: int, column: int) -> Any:
         if isinstance(value, str):
             if _ERRORS.match(value):
                 self.errors.append(_place(row, column))
@@ -123,17 +127,19 @@ def _iterate(sheet: Any) -> Iterator[tuple[Any, ...]]:
     return sheet.iter_rows(values_only=True)
 
 
-def _merged(data: bytes, sheet: Any) -> list[tuple[int, int, int, int]]:
+def _raw(data: bytes, sheet: Any) -> bytes:
+    """The XML of a sheet."""
+    path = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.read(path) if path in archive.namelist() else b""
+
+
+def _merged(raw: bytes) -> list[tuple[int, int, int, int]]:
     """Merged ranges as (first row, first column, last row, last column), which the mode that spares memory does not give."""
     from openpyxl.utils.cell import range_boundaries
 
-    path = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if path not in archive.namelist():
-            return []
-        found = re.findall(rb'<mergeCell\s+ref="([A-Z]+\d+:[A-Z]+\d+)"', archive.read(path))
     ranges = []
-    for text in found:
+    for text in re.findall(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"', raw):
         left, top, right, bottom = range_boundaries(text.decode())
         ranges.append((top, left, bottom, right))
     return ranges
@@ -145,17 +151,40 @@ def _check(data: bytes, file: str) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_archive(archive, file, len(data))
             for name in archive.namelist():
-                if name.endswith((".xml", ".rels")):
-                    with archive.open(name) as stream:
-                        if _ENTITY.search(stream.read(4096)):
-                            raise refuse(
-                                "xml-entities",
-                                file,
-                                f"{name!r} in the workbook declares XML entities or a document type.",
-                                "Save the workbook again as .xlsx.",
-                            )
+                with archive.open(name) as stream:
+                    if _declares_type(stream):
+                        message = f"{name!r} in the workbook declares XML entities or a document type."
+                        raise refuse("xml-entities", file, message, "Save the workbook again as .xlsx.")
     except ZIP_ERRORS:
         raise refuse("damaged-workbook", file, "The workbook is damaged.", "Save it again as .xlsx, or as CSV (UTF-8).") from None
+
+
+class _Seen(Exception):
+    """The answer is known."""
+
+
+def _declares_type(stream: IO[bytes]) -> bool:
+    """Whether XML declares a document type, which alone can declare entities: read as a parser reads it, up to the root element.
+
+    What is no XML declares none, and cannot be read later either.
+    """
+    parser = expat.ParserCreate()
+    found = []
+
+    def stop(*_: object) -> None:
+        raise _Seen
+
+    def declared(*_: object) -> None:
+        found.append(True)
+        raise _Seen
+
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = declared, stop
+    try:
+        while chunk := stream.read(4096):
+            parser.Parse(chunk, False)
+    except (_Seen, expat.ExpatError):
+        pass
+    return bool(found)
 
 
 def _choose(sheets: dict[str, list[tuple[int, list[Any]]]]) -> str | None:

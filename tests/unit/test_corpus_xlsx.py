@@ -120,3 +120,33 @@ def test_blank_rows_are_passed_over_and_named():
     loaded = read("x.xlsx", sheet(["src", "mt"], ["a", "b"], [None, None], ["c", "d"]))
     assert corpus_of(loaded).systems["mt"] == ("b", "d")
     assert [finding.line for finding in loaded.findings if finding.kind == "blank-lines"] == [3]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<!--" + b"x" * 100_000 + b'--><!DOCTYPE x [<!ENTITY a "b">]><worksheet>&a;</worksheet>',
+        b'<?xml version="1.0"?>' + b"\n" * 5_000 + b"<!DOCTYPE x><worksheet/>",
+        '<!DOCTYPE x [<!ENTITY a "b">]><worksheet/>'.encode("utf-16"),
+    ],
+)
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "xl/workbook.xml", "_rels/.rels", "docProps/app.xml"])
+def test_a_document_type_is_found_wherever_it_stands(content, part):
+    finding = refusal(read("x.xlsx", changed(DATA, part, content)))
+    assert finding.kind == "xml-entities"
+    assert part in finding.message
+
+
+def test_words_about_entities_in_a_cell_are_text():
+    data = sheet(["src", "mt"], ["<!DOCTYPE x [<!ENTITY a 'b'>]>", "<!ENTITY"], ["a", "b"])
+    assert corpus_of(read("x.xlsx", data)).sources[0] == "<!DOCTYPE x [<!ENTITY a 'b'>]>"
+
+
+def test_a_workbook_without_formulas_is_opened_once(monkeypatch):
+    opened = []
+    load = openpyxl.load_workbook
+    monkeypatch.setattr("openpyxl.load_workbook", lambda *args, **options: opened.append(1) or load(*args, **options))
+    corpus_of(read("x.xlsx", sheet(["src", "mt"], ["a", "b"], ["c", "<f>"])))
+    assert len(opened) == 1
+    assert "B2" in kinds(read("x.xlsx", sheet(["src", "mt"], ["a", "=A1"], ["c", "d"])))["formulas"].message
+    assert len(opened) == 3
