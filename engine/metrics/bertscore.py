@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.corpus.findings import plural
 from engine.corpus.types import Corpus, Languages, Segment
 from engine.errors import InputError
 from engine.metrics.base import MeanMetric, Metric, MetricSpec, metric_id
@@ -194,11 +195,16 @@ class BertScore(MeanMetric):
         remarks = []
         cut = truncated_tokens(statistics)
         if cut.any():
-            longer = f"{int((cut > 0).sum())} of {len(cut)} segments are longer than the encoder reads"
-            remarks.append(f"{longer}: {int(cut.sum())} tokens were cut off (long=windows reads them)")
+            longer = _of(int((cut > 0).sum()), len(cut), "is", "are")
+            lost = plural(int(cut.sum()), "token")
+            remarks.append(
+                f"{longer} longer than the encoder reads: {lost} {'was' if cut.sum() == 1 else 'were'} cut off "
+                "(long=windows reads them)"
+            )
         empty = int((statistics[:, :3] == 0).all(axis=1).sum())
         if empty:
-            remarks.append(f"{empty} of {len(cut)} segments have an empty text on one side and score 0 by convention")
+            held = _of(empty, len(cut), "has", "have")
+            remarks.append(f"{held} an empty text on one side and {'scores' if empty == 1 else 'score'} 0 by convention")
         return remarks
 
     @property
@@ -242,6 +248,11 @@ class BertScore(MeanMetric):
 def truncated_tokens(statistics: np.ndarray) -> np.ndarray:
     """How many tokens of each segment's texts were cut off, int64[n]; 0 where the statistics are undefined."""
     return np.nan_to_num(statistics[:, TRUNCATED]).astype(np.int64)
+
+
+def _of(count: int, total: int, one: str, more: str) -> str:
+    """`1 of 1 segment is`, `1 of 3 segments is`, `2 of 3 segments are`."""
+    return f"{count:,} of {plural(total, 'segment')} {one if count == 1 else more}"
 
 
 def _signature(name: str, facts: dict[str, str]) -> str:
