@@ -110,7 +110,7 @@ def _pick_lexicons(work: Workspace) -> None:
             "A list stays in this browser session."
         )
         key = f"lexicon-upload-{work.drafts.get('lexicon turn', 0)}"  # another key empties the box once the files are read
-        st.file_uploader("Word lists", accept_multiple_files=True, key=key, on_change=_take, args=(work, key))
+        st.file_uploader("Word lists", accept_multiple_files=True, max_upload_size=50, key=key, on_change=_take, args=(work, key))
         if work.drafts.get("lexicon fault"):
             st.error(plain(work.drafts["lexicon fault"]), icon=":material/error:")
         for name, (lexicon, _) in lexicons.items():

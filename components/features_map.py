@@ -24,6 +24,7 @@ from engine.stats.correlation import COEFFICIENTS
 
 ROW = 26  # pixels
 LEFT = "width < 520 ? 118 : 168"  # where the cells begin
+APART = 0.2  # columns between the systems and the correlation
 LEVEL = 8  # columns whose names are written level
 FEWEST_SYSTEMS, FEW_SYSTEMS = 3, 6
 COEFFICIENT_TITLES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall\u2019s tau-b"}
@@ -52,7 +53,7 @@ def show_map(study: Study, found: Breakdown, features: Sequence[Feature], value:
     data = {"cells": cells, "heads": _heads(study, found, systems, columns), "titles": titles}
     layers = _cell_layers("cells", len(features), len(columns), systems=True)
     if correlations is not None:
-        data["correlations"] = _correlation_cells(features, correlations, len(systems))
+        data["correlations"] = _correlation_cells(features, correlations, len(systems) + APART)
         layers += _cell_layers("correlations", len(features), len(columns), systems=False)
     layers += _head_layers(len(columns))
     said = f"{'MuLER' if value == 'muler' else 'abl-MuLER'} of {len(features)} features for {len(systems)} systems"
@@ -104,7 +105,7 @@ def _interval(score: FeatureScore, value: str) -> str:
     return f"{number(low, 3)} to {number(high, 3)}" if low == low else "none"
 
 
-def _correlation_cells(features: Sequence[Feature], correlations: pd.DataFrame, column: int) -> pd.DataFrame:
+def _correlation_cells(features: Sequence[Feature], correlations: pd.DataFrame, column: float) -> pd.DataFrame:
     known = {(row.family, row.feature): row for row in correlations.itertuples()}
     records = []
     for place, feature in enumerate(features):
@@ -138,14 +139,14 @@ def _heads(study: Study, found: Breakdown, systems: list[str], columns: list[str
     tones = {b: SYSTEM_B[is_dark()], a: SYSTEM_A[is_dark()]}
     return pd.DataFrame(
         [
-            {"column": place, "name": name, "score": score, "tone": tones.get(name, ink())}
+            {"column": place + APART * (place >= len(systems)), "name": name, "score": score, "tone": tones.get(name, ink())}
             for place, (name, score) in enumerate(zip(columns, scores))
         ]
     )
 
 
 def _cell_layers(data: str, rows: int, columns: int, systems: bool) -> list[Spec]:
-    across = {"domain": [-0.5, columns - 0.5], "nice": False, "zero": False, "range": [{"expr": LEFT}, {"expr": "width"}]}
+    across = {"domain": [-0.5, columns - 0.5 + APART], "nice": False, "zero": False, "range": [{"expr": LEFT}, {"expr": "width"}]}
     down = {"domain": [rows - 0.5, -0.5 - _head(columns) / ROW], "nice": False, "zero": False}
     place = {
         "x": number_field("x1", scale=across, axis=None),

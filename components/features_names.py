@@ -67,7 +67,9 @@ def feature_title(feature: Feature) -> str:
 def feature_words(feature: Feature) -> str:
     """The same inside a sentence."""
     title = feature_title(feature)
-    return title if feature.family in ("morph", "lexicon") or title.split()[0].isupper() else title[:1].lower() + title[1:]
+    if feature.family in ("morph", "lexicon"):
+        return f"words with {title}" if feature.family == "morph" else f"words of {title}"
+    return title if title.split()[0].isupper() else title[:1].lower() + title[1:]
 
 
 def family_title(family: str) -> str:

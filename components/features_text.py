@@ -21,7 +21,7 @@ def style() -> str:
     faint, ground, on_tag = ("#8d999e", "#323c41", "#000") if dark else ("#5f6b71", "#e8edee", "#fff")
     tones = "".join(_tone(name, colours[dark]) for name, colours in TONES.items())
     return f"""<style>
-.fx {{ display: grid; grid-template-columns: 7.5rem 1fr; gap: 0.3rem 0.75rem; align-items: baseline; }}
+.fx {{ display: grid; grid-template-columns: minmax(0, 9.5rem) minmax(0, 1fr); gap: 0.3rem 0.75rem; align-items: baseline; }}
 .fx .who {{ font-size: 0.8rem; color: {faint}; overflow-wrap: anywhere; }}
 .fx .who b {{ border-radius: 0.3rem; padding: 0 0.35rem; margin-inline-end: 0.35rem; color: {on_tag}; }}
 .fx .tx {{ line-height: 1.75; overflow-wrap: anywhere; white-space: pre-wrap; min-width: 0; text-align: start; }}
@@ -32,7 +32,7 @@ def style() -> str:
 .fx summary {{ cursor: pointer; font-size: 0.85rem; color: {faint}; width: fit-content; }}
 .fx details .fx {{ margin-top: 0.4rem; }}
 .fx code {{ font-size: 0.85em; padding: 0.05em 0.25em; border-radius: 0.25rem; background: {ground}; color: inherit; }}
-@media (max-width: 640px) {{ .fx {{ grid-template-columns: 1fr; }} }}
+@media (max-width: 900px) {{ .fx {{ grid-template-columns: minmax(0, 1fr); gap: 0.1rem; }} .fx .tx {{ margin-bottom: 0.4rem; }} }}
 {tones}</style>"""
 
 
