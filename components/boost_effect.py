@@ -181,7 +181,7 @@ def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str)
     encoding = {
         "x": number_field("human", title=title, scale={"zero": False}, axis={"grid": False}),
         "y": number_field(name, title=axis, scale={"zero": False}),
-        "color": text_field("part", scale=system_scale().to_dict(), legend=None),
+        "color": text_field("part", scale=system_scale(), legend=None),
         "tooltip": [text_field("system"), *numbers] if few else [number_field("segment"), text_field("system"), *numbers],
     }
     look = {"size": 130, "opacity": 0.9} if few else {"size": 38, "opacity": 0.5, "cursor": "pointer"}

@@ -48,7 +48,7 @@ def show_aggregates(frame: pd.DataFrame, reach: float, corpus: Corpus, spec: Met
         return
     frame["part"] = system_parts(frame["system"], a, b)
     frame["fallen"] = frame["collapsed"].map("{:.0%}".format)
-    scale = system_scale().to_dict()
+    scale = system_scale()
     colour = text_field("part", scale=scale, legend=None)
     place = {
         "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),

@@ -1,4 +1,4 @@
-"""Pieces of Vega-Lite, and how the charts of the Boost page are drawn and clicked. Plain dictionaries: quick to make."""
+"""Pieces of Vega-Lite, and how charts are drawn and clicked. Plain dictionaries: quick to make."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-import altair as alt
 import streamlit as st
 
 from engine.corpus.types import Corpus
@@ -35,7 +34,7 @@ def footnote(corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:
     return {"text": lines, "color": FAINT[is_dark()], **look}
 
 
-def system_scale() -> alt.Scale:
+def system_scale() -> dict[str, list[str]]:
     """Amber for A, blue for B, grey for the others."""
     place = 1 if is_dark() else 0
-    return alt.Scale(domain=["A", "B", "other"], range=[SYSTEM_A[place], SYSTEM_B[place], OTHERS[place]])
+    return {"domain": ["A", "B", "other"], "range": [SYSTEM_A[place], SYSTEM_B[place], OTHERS[place]]}

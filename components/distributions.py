@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.boost_vega import Spec, number_field, text_field
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count
@@ -49,44 +49,47 @@ def show_distributions(
     frame["part"] = system_parts(frame["system"], a, b)
     frame["row"] = frame["system"].map({name: -place for place, name in enumerate(names)})
     frame["top"] = frame["row"] + 0.88 * frame["segments"] / max(1, frame["segments"].max())
-    picked = alt.selection_point(name="bar", fields=["system", "low", "high"], on="click", clear="dblclick")
-    axis = alt.Axis(
-        values=[-place for place in range(len(names))],
-        labelExpr=f"{json.dumps(names)}[-datum.value]",
-        labelLimit=140,
-        labelBaseline="bottom",
-        domain=False,
-        ticks=False,
-    )
-    chart = (
-        alt.Chart(frame)
-        .mark_rect(cursor="pointer")
-        .encode(
-            x=alt.X(
-                "low:Q", title=f"{spec.name} of a segment", scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False)
-            ),
-            x2="high:Q",
-            y=alt.Y("row:Q", title=None, axis=axis, scale=alt.Scale(domain=[1 - len(names), 1], nice=False)),
-            y2="top:Q",
-            color=alt.Color("part:N", scale=system_scale(), legend=None),
-            opacity=alt.condition(picked, alt.value(1.0), alt.value(0.35)),
-            tooltip=[
-                alt.Tooltip("system:N"),
-                alt.Tooltip("low:Q", format=".4~f", title="from"),
-                alt.Tooltip("high:Q", format=".4~f", title="to"),
-                alt.Tooltip("segments:Q"),
-            ],
-        )
-        .properties(height=84 + 46 * min(len(names), 20), padding={"left": 5, "top": 5, "bottom": 5, "right": 16})
-        .properties(title=footnote(corpus, spec))
-        .add_params(picked)
-    )
     alt_text = f"Distribution of the segments' {spec.name} for each system"
-    st.altair_chart(chart, key="distribution", on_select=lambda: _filter(work), selection_mode="bar", alt=alt_text)
+    chart = _chart(frame, names, spec, footnote(corpus, spec))
+    st.vega_lite_chart(spec=chart, key="distribution", on_select=lambda: _filter(work), selection_mode="bar", alt=alt_text)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         download_csv(frame[["system", "low", "high", "segments"]], "distribution", key="distribution")
         note = f"; {count(undefined, 'output')} without a score left out" if undefined else ""
         st.caption(f"Click a bar to list the segments behind it{note}.", width="content")
+
+
+def _chart(frame: pd.DataFrame, names: list[str], spec: MetricSpec, note: Spec) -> Spec:
+    """Bars of the counts, the systems below each other; a click picks a bar."""
+    axis = {
+        "values": [-place for place in range(len(names))],
+        "labelExpr": f"{json.dumps(names)}[-datum.value]",
+        "labelLimit": 140,
+        "labelBaseline": "bottom",
+        "domain": False,
+        "ticks": False,
+    }
+    score = {"title": f"{spec.name} of a segment", "scale": {"zero": False, "nice": False}, "axis": {"grid": False}}
+    bounds = [number_field(name, format=".4~f", title=title) for name, title in {"low": "from", "high": "to"}.items()]
+    encoding = {
+        "x": number_field("low", **score),
+        "x2": {"field": "high"},
+        "y": number_field("row", title=None, axis=axis, scale={"domain": [1 - len(names), 1], "nice": False}),
+        "y2": {"field": "top"},
+        "color": text_field("part", scale=system_scale(), legend=None),
+        "opacity": {"condition": {"param": "bar", "value": 1}, "value": 0.35},
+        "tooltip": [text_field("system"), *bounds, number_field("segments")],
+    }
+    select = {"type": "point", "fields": ["system", "low", "high"], "on": "click", "clear": "dblclick"}
+    return {
+        "title": note,
+        "datasets": {"bars": frame},
+        "data": {"name": "bars"},
+        "mark": {"type": "rect", "cursor": "pointer"},
+        "encoding": encoding,
+        "params": [{"name": "bar", "select": select}],
+        "height": 84 + 46 * min(len(names), 20),
+        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 16},
+    }
 
 
 def _filter(work: Workspace) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.boost_vega import draw, layer, number_field, text_field
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places
@@ -59,9 +59,10 @@ def _table(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str, b: 
     columns["Segments"] = [f"{min(row):,}" if min(row) == max(row) else f"{min(row):,} \u2013 {max(row):,}" for row in counts]
     help = "Segments that count; more than one number where metrics differ"
     config["Segments"] = st.column_config.TextColumn(help=help, alignment="right")
+    width = 215 if len(corpus.criteria) == 1 else 160
     for title, values, help in human_columns(corpus):
         columns[title] = [values[name] for name in names]
-        config[title] = st.column_config.NumberColumn(format="%.2f", help=f"{title}. {help}", width=160)
+        config[title] = st.column_config.NumberColumn(format="%.2f", help=f"{title}. {help}", width=width)
     return pd.DataFrame(columns), config
 
 
@@ -120,15 +121,17 @@ def show_intervals(corpus: Corpus, scores: SystemScores, spec: MetricSpec, a: st
         st.caption("No system has a score.")
         return
     rows["part"] = system_parts(rows["system"], a, b)
-    title = f"{spec.name} with 95% interval"
-    scale = alt.Scale(zero=False)
-    base = alt.Chart(rows.drop(columns="signature")).encode(
-        y=alt.Y("system:N", title=None, sort=list(rows["system"]), axis=alt.Axis(labelLimit=140)),
-        color=alt.Color("part:N", scale=system_scale(), legend=None),
-        tooltip=["system", *(alt.Tooltip(name, format=".4~f") for name in ("score", "low", "high")), "n"],
-    )
-    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
-    points = base.mark_point(filled=True, size=90, opacity=1).encode(x=alt.X("score:Q", scale=scale, title=title))
-    height = 84 + 40 * min(len(rows), 25)
-    chart = (bars + points).properties(title=footnote(corpus, spec))
-    st.altair_chart(chart, height=height, alt=f"{spec.name} of each system with its 95% interval")
+    tips = [text_field("system"), *(number_field(name, format=".4~f") for name in ("score", "low", "high")), number_field("n")]
+    place = {
+        "y": text_field("system", title=None, sort=list(rows["system"]), axis={"labelLimit": 140}),
+        "color": text_field("part", scale=system_scale(), legend=None),
+        "tooltip": tips,
+    }
+    along = {"scale": {"zero": False}, "title": f"{spec.name} with 95% interval"}
+    layers = [
+        layer("rows", "rule", {**place, "x": number_field("low", **along), "x2": {"field": "high"}}, strokeWidth=3),
+        layer("rows", "point", {**place, "x": number_field("score", **along)}, filled=True, size=90, opacity=1),
+    ]
+    said = f"{spec.name} of each system with its 95% interval"
+    height = 56 + 40 * min(len(rows), 25)
+    draw(layers, {"rows": rows.drop(columns="signature")}, "intervals", said, height, note=footnote(corpus, spec))

@@ -164,9 +164,11 @@ def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
         "A \u2212 B": number(format=signed, width=80),
     }
     config = {name: column for name, column in fixed.items() if name in frame}
-    for name in frame.columns.difference(list(fixed)):
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            config[name] = number(format="%.2f", width=140, help=name)
+    others = frame.columns.difference(list(fixed))
+    scores = [name for name in others if pd.api.types.is_numeric_dtype(frame[name])]
+    for name in others:
+        if name in scores:
+            config[name] = number(format="%.2f", width=215 if len(scores) == 1 else 150, help=name)
         else:
             config[name] = text(name[:1].upper() + name[1:], width="large")
     return config
