@@ -12,7 +12,7 @@ from engine.muler.masks import fill, template_of
 from engine.muler.spans import SpanFinder
 from engine.muler.styles import bleu_tokens
 from engine.muler.tagging import TaggedTexts
-from engine.muler.words import Words, alike, masked_word
+from engine.muler.words import Words, alike, masked_words
 
 _UNKNOWN = -1
 _MARKS = frozenset('!"#$%()*+/:;=?@[\\]^_`{|}~.,')
@@ -41,6 +41,7 @@ class BleuMasker:
         self._finder = finder
         self._mask_word = mask_word
         self._split = tokens
+        self._known: dict[str, str] = {}  # what stands for a span
         self._order = metric.options.max_ngram_order
         self._forms = Forms(metric, mask_word)
         cuts = _cuts(words, finder, self._forms)
@@ -66,12 +67,11 @@ class BleuMasker:
         unknown, example = np.unique(types[alone[layout.masked[types[alone]] == _UNKNOWN]], return_index=True)
         if len(unknown):
             example = alone[layout.masked[types[alone]] == _UNKNOWN][example]
-            layout.masked[unknown] = [self._masked_form(words, word, mask, joined, spaces) for word in example.tolist()]
+            layout.masked[unknown] = self._masked_forms(words, example, mask, joined, spaces)
         forms[alone] = layout.masked[types[alone]]
         if len(others):
             example, group = alike(types[others], bits[~single])
-            known = [self._masked_form(words, word, mask, joined, spaces) for word in others[example].tolist()]
-            forms[others] = np.array(known, np.int32)[group]
+            forms[others] = self._masked_forms(words, others[example], mask, joined, spaces)[group]
         return MaskedForms(forms, words.spans)
 
     def statistics(
@@ -97,11 +97,18 @@ class BleuMasker:
         anti = np.concatenate([lengths, counts[:, order : 2 * order], totals], axis=1, dtype=np.float64)
         return oracle, anti
 
-    def _masked_form(self, words: Words, word: int, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray) -> int:
-        return self._forms.number(masked_word(words, word, mask, joined, spaces, self._write), masked=True)
+    def _masked_forms(
+        self, words: Words, chosen: np.ndarray, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray
+    ) -> np.ndarray:
+        """The forms of some words (int64[n]) once masked, int32[n]."""
+        texts = masked_words(words, chosen, mask, joined, spaces, self._write)
+        return np.array([self._forms.masked(text) for text in texts], np.int32)
 
     def _write(self, span: str) -> str:
-        return fill(template_of(span, self._split), self._mask_word)
+        known = self._known.get(span)
+        if known is None:
+            known = self._known[span] = fill(template_of(span, self._split), self._mask_word)
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +133,26 @@ class Forms:
         self._offsets: list[int] = [0]
         self._arrays = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, bool))
 
-    def number(self, text: str, masked: bool = False) -> int:
-        """The number of a form: the tokens of a word, or of several where masks stand apart."""
+    def masked(self, text: str) -> int:
+        """The number of a form with masks: the tokens of a word, or of several where masks stand apart."""
         number = self._numbers.get(text)
-        if number is None:
-            whole = self._is_13a and text.isalnum()
-            number = self._add(text, (text,) if whole else bleu_tokens(self._metric, text), masked)
-        return number
+        return self._add(text, bleu_tokens(self._metric, text), masked=True) if number is None else number
+
+    def numbers(self, texts: Sequence[str]) -> np.ndarray:
+        """The numbers of forms that hold no mask, int32[n]."""
+        numbers, ids, tokens, offsets, is_13a = self._numbers, self._ids, self._tokens, self._offsets, self._is_13a
+        found = np.empty(len(texts), np.int32)
+        for place, text in enumerate(texts):
+            number = numbers.get(text)
+            if number is None:
+                if is_13a and text.isalnum():  # most words: their own token, whatever the rules
+                    number = numbers[text] = len(numbers)
+                    tokens.append(ids.setdefault(text, len(ids)))
+                    offsets.append(len(tokens))
+                else:
+                    number = self._add(text, bleu_tokens(self._metric, text))
+            found[place] = number
+        return found
 
     def cut(self, parts: list[str]) -> bool:
         """Whether the tokens of a word are those of its parts."""
@@ -180,12 +200,11 @@ class _Layout:
         self.words = words
         types, examples, inverse = np.unique(words.types, return_index=True, return_inverse=True)
         own = words.tagged.forms  # types of one token are numbered like these
-        pairs = zip(types.tolist(), examples.tolist())
-        texts = [own[kind] if kind < len(own) else words.text(word) for kind, word in pairs]
-        known = np.array([forms.number(text) for text in texts], np.int32)
-        self.plain = known[inverse] if len(types) else np.empty(0, np.int32)
+        single = int(np.searchsorted(types, len(own)))
+        texts = [own[kind] for kind in types[:single].tolist()] + words.written(examples[single:])
+        self.plain = forms.numbers(texts)[inverse]
         self.masked = np.full(int(types.max(initial=-1)) + 1, _UNKNOWN, np.int32)
-        self.masked[types[[text.isalnum() for text in texts]]] = forms.number(mask_word, masked=True)
+        self.masked[types[[text.isalnum() for text in texts]]] = forms.masked(mask_word)
 
 
 def _cuts(words: Words, finder: SpanFinder, forms: Forms) -> np.ndarray:
@@ -193,15 +212,16 @@ def _cuts(words: Words, finder: SpanFinder, forms: Forms) -> np.ndarray:
     tagged, cuts = finder.tagged, finder.seam.copy()
     cut_words = np.unique(words.word_of[np.flatnonzero(cuts)])
     types, example = np.unique(words.types[cut_words], return_index=True)
-    own, form, broken = tagged.forms, tagged.form, []
-    for kind, word in zip(types.tolist(), cut_words[example].tolist()):
-        first, last = int(words.first[word]), int(words.last[word])
-        parts = [own[form[first]]]
-        for token in range(first + 1, last):
-            if cuts[token]:
-                parts.append(own[form[token]])
+    tokens, bounds = words.tokens(cut_words[example])
+    rows = list(zip([tagged.forms[form] for form in tagged.form[tokens].tolist()], cuts[tokens].tolist()))
+    broken = []
+    for kind, first, last in zip(types.tolist(), bounds, bounds[1:]):
+        parts = [rows[first][0]]
+        for form, apart in rows[first + 1 : last]:
+            if apart:
+                parts.append(form)
             else:
-                parts[-1] += own[form[token]]
+                parts[-1] += form
         if not forms.cut(parts):
             broken.append(kind)
     if broken:

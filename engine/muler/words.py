@@ -65,10 +65,18 @@ class Words:
             used += len(distinct)
         return types
 
-    def text(self, word: int) -> str:
-        """A word as it is written."""
-        tagged, first, last = self.tagged, self.first[word], self.last[word] - 1
-        return tagged.texts[tagged.text_of[first]][tagged.start[first] : tagged.end[last]]
+    def written(self, chosen: np.ndarray) -> list[str]:
+        """Words (int64[n]) as they are written."""
+        tagged, first, last = self.tagged, self.first[chosen], self.last[chosen] - 1
+        spans = zip(tagged.text_of[first].tolist(), tagged.start[first].tolist(), tagged.end[last].tolist())
+        return [tagged.texts[text][start:end] for text, start, end in spans]
+
+    def tokens(self, chosen: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """The tokens of some words (int64[n]) in a row, int64[m]; and where each word's begin, with the end."""
+        lengths = self.last[chosen] - self.first[chosen]
+        ends = np.cumsum(lengths)
+        tokens = np.arange(int(lengths.sum())) + np.repeat(self.first[chosen] - ends + lengths, lengths)
+        return tokens, [0, *ends.tolist()]
 
     @cached_property
     def single(self) -> np.ndarray:
@@ -99,29 +107,36 @@ def alike(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return order[begins], group
 
 
-def masked_word(
-    words: Words, word: int, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray, write: Callable[[str], str]
-) -> str:
-    """A word with its masked tokens replaced, spaces added where masks must stand apart.
+def masked_words(
+    words: Words, chosen: np.ndarray, mask: np.ndarray, joined: np.ndarray, spaces: np.ndarray, write: Callable[[str], str]
+) -> list[str]:
+    """Words with their masked tokens replaced, spaces added where masks must stand apart.
 
     Parameters
     ----------
+    chosen : int64[n], the words.
     mask, joined, spaces : bool[n_tokens], as `SpanFinder.extended`, `joined` and `spaces` give them.
     write : from what is masked to what stands for it.
     """
-    here, own = slice(words.first[word], words.last[word]), words.tagged.forms
+    tokens, bounds = words.tokens(chosen)
+    own = words.tagged.forms
+    columns = [column[tokens].tolist() for column in (words.tagged.form, mask, joined, spaces)]
+    rows = [(own[form], *flags) for form, *flags in zip(*columns)]
+    return [_written(rows[first:last], write) for first, last in zip(bounds, bounds[1:])]
+
+
+def _written(rows: list[tuple[str, bool, bool, bool]], write: Callable[[str], str]) -> str:
+    """One word: its tokens, each with whether it is masked, shares the mask of the token before it, needs a space before it."""
     parts: list[str] = []
     waiting = ""  # what the next mask stands for
-    for form, masked, goes_on, space in zip(
-        words.tagged.form[here].tolist(), mask[here].tolist(), joined[here].tolist(), spaces[here].tolist()
-    ):
+    for form, masked, goes_on, space in rows:
         if waiting and not goes_on:
             parts.append(write(waiting))
             waiting = ""
         if space:
             parts.append(" ")
         if masked:
-            waiting += own[form]
+            waiting += form
         else:
-            parts.append(own[form])
+            parts.append(form)
     return "".join([*parts, write(waiting)] if waiting else parts)
