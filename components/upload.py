@@ -100,7 +100,7 @@ def _read(work: Workspace, files: Sequence[Any]) -> None:
         return
     loaded: Loaded = outcome.value
     if loaded.corpus is not None:
-        _open_once(work, key, loaded)
+        _open_once(work, key, loaded, choices)
     else:
         show_findings([item for item in loaded.findings if item.kind != ASKED], key="upload", expanded=True)
     if loaded.table is not None and loaded.corpus is None:
@@ -116,12 +116,18 @@ def _read(work: Workspace, files: Sequence[Any]) -> None:
             _ask_languages(work, loaded, choices)
 
 
-def _open_once(work: Workspace, key: Any, loaded: Loaded) -> None:
-    """Make the corpus the chosen one when it has just been read, not each time the page is drawn."""
-    opened = work.drafts.setdefault("opened", set())
-    if key not in opened:
-        opened.add(key)
-        work.add_upload(_named(loaded.corpus), loaded.findings)
+def _open_once(work: Workspace, key: Any, loaded: Loaded, choices: dict[str, Any]) -> None:
+    """Make the corpus the chosen one when it has just been read, not each time the page is drawn.
+
+    It takes the place of what the same files were read as before.
+    """
+    before, known = choices.get("opened", (None, ""))
+    if key != before:
+        there = {upload.name for upload in work.uploads}
+        name = work.add_upload(_named(loaded.corpus), loaded.findings)
+        choices["opened"] = key, "" if name in there else name
+        if known and known != name:
+            work.uploads.delete(known)
         work.publish()
         st.rerun()
     size = f"{count(len(loaded.corpus), 'segment')}, {count(len(loaded.corpus.systems), 'system')}"

@@ -181,8 +181,7 @@ class Workspace:
         if fault:
             self.notice = fault
             return
-        turn, opened = self.drafts.get("upload turn", 0), self.drafts.get("opened")
-        self.drafts = {"upload turn": turn + 1, "opened": opened or set()}
+        self.drafts = {"upload turn": self.drafts.get("upload turn", 0) + 1}
         self._results.clear()
         self.set(**{key: value for key, value in address.defaults().items() if key != "metric"})
         self.notice = "The upload is deleted."
