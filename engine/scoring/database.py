@@ -71,6 +71,25 @@ def connect(path: str, patience: float) -> tuple[sqlite3.Connection, Identity | 
         raise Unusable(f"{'was damaged' if damaged else 'cannot be used'} ({fault})", damaged) from None
 
 
+def connect_read_only(path: str, patience: float) -> sqlite3.Connection | None:
+    """Open a store's file for reading; None where it is not ours or cannot even be read."""
+    if not Path(path).is_file():  # to open a pipe is to wait for who may never come
+        return None
+    address = Path(path).absolute().as_uri()
+    for how in ("mode=ro", "immutable=1"):  # the second where not even the files beside it can be made
+        database = None
+        try:
+            database = sqlite3.connect(
+                f"{address}?{how}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+            )
+            if _ours(database):
+                return database
+        except (sqlite3.Error, Unusable):
+            pass
+        _close(database)
+    return None
+
+
 def verdict(fault: Exception) -> Literal["damaged", "unavailable", "unknown"]:
     """What an error of the database means for the file."""
     if not isinstance(fault, sqlite3.Error):

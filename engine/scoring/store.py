@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.corpus.types import Segment
 from engine.errors import InputError
-from engine.scoring.database import Unusable, connect, move_aside, verdict
+from engine.scoring.database import Unusable, connect, connect_read_only, move_aside, verdict
 from engine.scoring.keys import KEY_BYTES, piece_key, segment_keys
 from engine.scoring.pieces import Damaged, Piece, pack, unpack
 from engine.scoring.rows import Index, check_sum
@@ -60,7 +60,7 @@ class Store:
 
     Several threads may use one store, and several processes one file. Whatever goes wrong with the file, the store goes
     on without it and says so in `notice`: a damaged or foreign file is moved aside and a new one begun; where nothing can
-    be written, results are kept in memory only, or not at all.
+    be written, results are kept in memory only, or not at all, and what a file holds that can only be read is used.
 
     Parameters
     ----------
@@ -76,6 +76,8 @@ class Store:
         self._lock = threading.RLock()
         self._notices: list[str] = []
         self._indexes: dict[str, Index] = {}
+        self._shelf: sqlite3.Connection | None = None  # a file that can only be read
+        self._shelf_indexes: dict[str, Index] = {}
         with self._lock:
             self._database, self._identity = self._open()
 
@@ -103,7 +105,12 @@ class Store:
         nothing = Found(np.full((count, 0), np.nan), np.zeros(count, dtype=bool))
         if not count:
             return nothing
-        return self._guard(lambda database: self._read(database, metric_key, keys), nothing)
+        found = self._guard(lambda database: self._read(database, self._indexes, metric_key, keys), nothing)
+        if self._shelf is None or found.found.all():
+            return found
+        missing = np.flatnonzero(~found.found)
+        wanted = np.frombuffer(keys, f"V{KEY_BYTES}")[missing].tobytes()
+        return _merged(found, missing, self._look(lambda shelf: self._read(shelf, self._shelf_indexes, metric_key, wanted), None))
 
     def put_statistics(self, metric_key: str, segments: Sequence[Segment], statistics: np.ndarray) -> None:
         """Keep the statistics float64[n, k] of n segments, in one transaction.
@@ -141,7 +148,11 @@ class Store:
                 found |= {row[0]: unpack(*row) for row in database.execute(query, some)}
             return found
 
-        return self._guard(read, {})
+        found = self._guard(read, {})
+        if self._shelf is not None and len(found) < len(wanted):
+            wanted = [key for key in wanted if key not in found]
+            found |= self._look(read, {})
+        return found
 
     def put_piece(self, key: str, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any] | None = None) -> None:
         """Keep named arrays and small JSON-able facts under a key (see `piece_key`), replacing what was there.
@@ -167,9 +178,11 @@ class Store:
         """Close the file. The store cannot be used afterwards."""
         with self._lock:
             self._database.close()
+            if self._shelf is not None:
+                self._shelf.close()
 
-    def _read(self, database: sqlite3.Connection, metric_key: str, keys: bytes) -> Found:
-        index = self._index(database, metric_key)
+    def _read(self, database: sqlite3.Connection, indexes: dict[str, Index], metric_key: str, keys: bytes) -> Found:
+        index = self._index(database, indexes, metric_key)
         rows = index.find(keys)
         found = rows >= 0
         statistics = np.full((len(rows), index.width), np.nan)
@@ -182,9 +195,9 @@ class Store:
             statistics[places[which]] = np.frombuffer(body, "<f8").reshape(-1, width)[inside]
         return Found(statistics, found)
 
-    def _index(self, database: sqlite3.Connection, metric_key: str) -> Index:
+    def _index(self, database: sqlite3.Connection, indexes: dict[str, Index], metric_key: str) -> Index:
         """The metric's index with all blocks that have been written since, by whichever process."""
-        index = self._indexes.setdefault(metric_key, Index())
+        index = indexes.setdefault(metric_key, Index())
         query = """SELECT blocks.id, width, keys, keys_checksum FROM blocks JOIN metrics ON metrics.id = blocks.metric
                    WHERE metrics.key = ? AND blocks.id > ? ORDER BY blocks.id"""
         fresh = database.execute(query, (metric_key, index.last_block)).fetchall()
@@ -222,6 +235,16 @@ class Store:
                 self._say(f"{self.path}: not everything was stored or found again ({fault}); the results are not affected")
                 return otherwise
 
+    def _look(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Run one action on the file that can only be read; where anything is wrong with it, it is not used any longer."""
+        with self._lock:
+            try:
+                return action(self._shelf) if self._shelf is not None else otherwise
+            except (sqlite3.Error, Damaged) as fault:
+                self._shelf = None
+                self._say(f"{self.path}: what the file holds cannot be used ({fault}); the results are not affected")
+                return otherwise
+
     def _open(self) -> tuple[sqlite3.Connection, tuple[int, int] | None]:
         """Open the file; failing that, move it aside and begin a new one; failing that, keep everything in memory."""
         for attempt in (1, 2):
@@ -229,7 +252,11 @@ class Store:
                 return connect(self.path, self._patience)
             except Unusable as fault:
                 if attempt == 2 or not fault.foreign or not self._aside(str(fault), None):
-                    self._say(f"{self.path}: {fault}; results are kept in memory until the program ends")
+                    self._shelf = None if fault.foreign else connect_read_only(self.path, self._patience)
+                    why, kept = str(fault), "results are kept in memory until the program ends"
+                    if self._shelf is not None:
+                        why, kept = why.replace("used", "written", 1), f"what it holds is used, and new {kept}"
+                    self._say(f"{self.path}: {why}; {kept}")
                     break
         return connect(MEMORY, self._patience)
 
@@ -255,6 +282,19 @@ class Store:
         log.warning(notice)
         if notice not in self._notices:
             self._notices = [*self._notices, notice][-NOTICE_LIMIT:]
+
+
+def _merged(found: Found, missing: np.ndarray, more: Found | None) -> Found:
+    """What was found, with the rows that were found elsewhere put in the places that were missing."""
+    if more is None or not more.found.any() or found.statistics.shape[1] not in (0, more.statistics.shape[1]):
+        return found
+    statistics = np.full((len(found.found), more.statistics.shape[1]), np.nan)
+    if found.found.any():
+        statistics[found.found] = found.statistics[found.found]
+    statistics[missing] = more.statistics
+    known = found.found.copy()
+    known[missing] = more.found
+    return Found(statistics, known)
 
 
 class _transaction:

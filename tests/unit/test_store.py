@@ -296,12 +296,47 @@ def test_a_file_that_cannot_be_written(tmp_path, monkeypatch):
     connect = sqlite3.connect
 
     def read_only(name, **how):
-        return connect(name, **how) if name == ":memory:" else connect(f"file:{name}?mode=ro", uri=True, **how)
+        return connect(name, **how) if name.startswith((":", "file:")) else connect(f"file:{name}?mode=ro", uri=True, **how)
 
     monkeypatch.setattr(database.sqlite3, "connect", read_only)
     store, segments, rows = filled(path)
     assert "readonly" in store.notice and "kept in memory" in store.notice and not aside(tmp_path)
     assert store.get_statistics("metric", segments).found.all()
+
+
+@pytest.mark.parametrize("folder", ["plain", "with spaces, % and ?"])
+def test_what_a_file_that_can_only_be_read_holds_is_used(tmp_path, monkeypatch, folder):
+    import engine.scoring.database as database
+
+    path = tmp_path / folder / "store.sqlite"
+    store, segments, rows = filled(path)
+    store.put_piece("k" * 32, {"a": np.arange(3)})
+    store.close()
+    content = path.read_bytes()
+    connect = sqlite3.connect
+
+    def read_only(name, **how):
+        return connect(name, **how) if name.startswith((":", "file:")) else connect("file:/nowhere/x?mode=ro", uri=True, **how)
+
+    monkeypatch.setattr(database.sqlite3, "connect", read_only)
+    store, more = Store(path), make_segments(20, seed=5)
+    assert "cannot be written (" in store.notice and "what it holds is used, and new results are kept in memory" in store.notice
+    assert np.array_equal(store.get_statistics("metric", segments).statistics, rows)
+    assert np.array_equal(store.get_piece("k" * 32)["a"], np.arange(3)) and store.get_piece("l" * 32) is None
+    store.put_statistics("metric", more, np.ones((20, 3)))
+    store.put_piece("l" * 32, {"a": np.arange(4)})
+    found = store.get_statistics("metric", [*more, *segments, *make_segments(5, seed=6)])
+    assert found.found.sum() == 20 + len(segments)
+    assert np.array_equal(found.statistics[:-5], np.concatenate([np.ones((20, 3)), rows]))
+    assert store.get_pieces(["k" * 32, "l" * 32]).keys() == {"k" * 32, "l" * 32}
+    store.close()
+    assert path.read_bytes() == content
+    place = content.index(rows[150].tobytes())
+    path.write_bytes(content[:place] + b"\x01" + content[place + 1 :])
+    store = Store(path)
+    assert (
+        not store.get_statistics("metric", segments).found.any() and "cannot be used" in store.notice and not aside(path.parent)
+    )
 
 
 def test_a_full_disk_is_no_fault(tmp_path):
