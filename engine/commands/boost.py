@@ -102,7 +102,10 @@ def _result(frame: pd.DataFrame, last_lines: tuple[str, ...] = ()) -> Result:
         best = order.groupby("group", sort=False).head(BEST)
         groups = {name: place for place, name in enumerate(frame["group"].unique())}
         best = best.sort_values("group", key=lambda names: names.map(groups), kind="stable")
-        text = render_table(best[best["correlation"].notna()])
+        best = best[best["correlation"].notna()]
+        text = render_table(best)
+        if best.empty:
+            return text
         return f"{text}\n\nthe best {BEST} of {len(frame) // len(groups):,} rows of each group; --out FILE has them all"
 
     return Result(frame, 0 if frame["correlation"].notna().any() else 2, shown, last_lines)

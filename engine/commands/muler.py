@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,7 +18,6 @@ from engine.muler.features import parse_selection
 from engine.muler.lexicons import read_lexicon
 from engine.muler.muler import break_down
 from engine.muler.options import MulerOptions
-from engine.muler.results import Breakdown
 from engine.options import add_flags as add_option_flags
 from engine.options import from_namespace
 from engine.report.tables import render_table, width
@@ -72,12 +72,14 @@ def run(context: Context) -> Result:
         raise InputError(f"--features {options.features} needs words with values; name them with --lexicon FILE")
     if arguments.lexicon_values and not any(lexicon.numeric for lexicon in lexicons):
         raise InputError("--lexicon-values needs a lexicon whose values are numbers; name one with --lexicon FILE")
+    if arguments.lexicon_values:
+        options = replace(options, features="lexicon")
     if corpus.languages[1] is None:
         context.tell(f"{corpus.name}: the language of the outputs is not known and taken for English; --langs names it")
     found = break_down(corpus, context.metrics(["bleu"]), options, context.scorer, lexicons, systems, context.progress)
     for note in found.notes:
         context.tell(note)
-    if not found.rows:
+    if not found.rows and not arguments.lexicon_values:
         raise InputError(f"{corpus.name}: none of the features {options.features} is in these texts; name others with --features")
     if arguments.compare:
         return _result(context, found.differences(*arguments.compare), "delta")
@@ -87,7 +89,7 @@ def run(context: Context) -> Result:
         return _result(context, found.lexicon_frame(), "difference")
     if found.lexicons:
         context.tell("--lexicon-values says how far sentences are from their references in the lexicon's numbers")
-    return _result(context, found.to_frame(), "muler", found)
+    return _result(context, found.to_frame(), "muler", by_system=True)
 
 
 def _systems(arguments: argparse.Namespace, corpus: Corpus) -> list[str]:
@@ -106,17 +108,25 @@ def _systems(arguments: argparse.Namespace, corpus: Corpus) -> list[str]:
     return list(corpus.systems)
 
 
-def _result(context: Context, frame: pd.DataFrame, value: str, found: Breakdown | None = None) -> Result:
-    """The table with its reasons told; status 2 where the column `value` is undefined throughout."""
+def _result(context: Context, frame: pd.DataFrame, value: str, by_system: bool = False) -> Result:
+    """The table with its reasons told; status 2 where the column `value` is undefined throughout.
+
+    Parameters
+    ----------
+    by_system : print the values of several systems side by side.
+    """
     _tell(context, frame, value)
+    defined = bool(frame[value].notna().any())
+    if not defined:
+        context.tell("nothing is defined; take more sentences, other features (--features), or fewer sentences each (--minimum)")
 
     def shown() -> str:
         kept = frame[frame[value].notna()]
-        if found is not None and frame["system"].nunique() > 1:
+        if by_system and defined and frame["system"].nunique() > 1:
             return "\n\n".join(_features_by_systems(name, part) for name, part in kept.groupby("metric", sort=False))
         return render_table(_slim(kept))
 
-    return Result(frame, 0 if frame[value].notna().any() else 2, shown)
+    return Result(frame, 0 if defined else 2, shown)
 
 
 def _slim(frame: pd.DataFrame) -> pd.DataFrame:

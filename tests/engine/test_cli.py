@@ -103,7 +103,7 @@ def test_explain_rows(parts: dict[str, Path], tmp_path: Path) -> None:
         (["check", "\x1b[31mred"], "\\x1b[31mred"),
         (["score", "demo:mt", "--out", "scores.pkl"], ".csv"),
         (["score", "demo:mt", "--out", "no/such/folder/scores.csv"], "no/such/folder"),
-        (["explain", "demo:mt", "--samples", "many"], "whole number"),
+        (["explain", "demo:mt", "--samples", "many"], "option --samples is 'many'; it must be a whole number"),
         (["explain", "demo:mt", "--samples", "99999999999", "--explainer", "lime"], "largest value"),
         (["explain", "demo:mt", "--explainer", "gradient"], "choose one of"),
     ],

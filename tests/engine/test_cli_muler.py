@@ -134,7 +134,10 @@ def test_several_systems_are_printed_side_by_side(monkeypatch, capsys) -> None:
 def test_nothing_defined_is_status_2(tmp_path, capsys) -> None:
     frame = run(tmp_path, "--minimum", "1000", status=2)
     assert frame.muler.isna().all() and frame.reason.notna().all()
-    assert "1000 are needed" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1000 are needed" in told and "--minimum" in told
+    assert main(["muler", "demo:mt", *SMALL, "--store", "none", "--minimum", "1000"]) == 2
+    assert "(no rows)" in capsys.readouterr().out
     run(tmp_path, "--minimum", "1000", "--compare", "aurora", "beacon", status=2)
     run(tmp_path, "--minimum", "1000", "--correlate", "kendall", status=2)
 
