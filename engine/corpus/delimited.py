@@ -10,8 +10,9 @@ from functools import cached_property
 
 from engine.corpus.decode import split_lines
 from engine.corpus.findings import Findings, Refused, listed, refuse
-from engine.corpus.grid import Grid, find_header, make_grid, number, shown
+from engine.corpus.grid import Grid, find_header, make_grid, shown
 from engine.corpus.names import known, role_of, sure
+from engine.corpus.numerals import number
 
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
 _SAMPLE = 400

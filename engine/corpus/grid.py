@@ -8,9 +8,7 @@ from typing import Any
 
 from engine.corpus.findings import Findings, enumerated
 from engine.corpus.names import known, sure
-
-MISSING = frozenset({"", "none", "nan", "na", "n/a", "#n/a", "null", "nil", "-", "--", "–", "—", "<na>", "."})
-"""How a missing score is written, in lower case."""
+from engine.corpus.numerals import number
 
 
 @dataclass(frozen=True)
@@ -57,33 +55,6 @@ def number_text(value: float) -> str:
     if isinstance(value, bool):
         return str(value)
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
-
-
-def number(cell: Any, comma: bool = False) -> float | None:
-    """The number in a cell (85 for 85%); NaN where it is missing, None where it is no number. `comma`: 3,2 is read as 3.2."""
-    if cell is None:
-        return float("nan")
-    if isinstance(cell, (int, float)):
-        return float(cell) if abs(cell) <= 1.7e308 else None
-    if not isinstance(cell, str):
-        return None
-    text = cell.strip().replace("\u2212", "-")
-    if text.lower() in MISSING:
-        return float("nan")
-    text = text.removesuffix("%").rstrip()
-    try:
-        value = float(text.replace(",", ".") if comma and text.count(",") == 1 and "." not in text else text)
-    except ValueError:
-        return None
-    return value if abs(value) <= 1.7e308 and "_" not in text else None
-
-
-def uses_comma(cells: Sequence[Any]) -> bool:
-    """Whether a column writes decimal commas: some cells are numbers only if the comma is one, and none has a point."""
-    texts = [cell for cell in cells if isinstance(cell, str) and "," in cell]
-    if not texts or any(number(cell, True) is None for cell in texts):
-        return False
-    return not any(isinstance(cell, str) and "." in cell and number(cell) is not None for cell in cells)
 
 
 def find_header(rows: Sequence[Sequence[Any]], looked_at: int = 15) -> int | None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.corpus.findings import enumerated
-from engine.corpus.grid import Grid, number, uses_comma
+from engine.corpus.grid import Grid
 from engine.corpus.names import role_of, score_like, segment_rank, words
+from engine.corpus.numerals import number
 
 _TEXTS = ("source", "reference", "hypothesis", "either", "weak source", "weak reference", "weak hypothesis")
 _OUTPUT_WORDS = frozenset({"hyp", "hypothesis", "mt", "output", "translation", "candidate", "pred", "prediction"})
@@ -283,8 +284,7 @@ def _profile(cells: Sequence[Any]) -> _Profile:
         return _Profile(0, 0.0, 0.0, 0.0, False, 0)
     if sum(isinstance(cell, list) for cell in filled) > 0.2 * len(filled):
         return _Profile(len(filled), 0.0, 1.0, 100.0, True, len(filled))
-    comma = uses_comma(filled)
-    numeric = sum(number(cell, comma) is not None for cell in filled) / len(filled)
+    numeric = sum(number(cell, True) is not None for cell in filled) / len(filled)
     texts = [str(cell) for cell in filled]
     values = len(set(texts))
     joined = "".join(text[:200] for text in texts[:200])

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.corpus.findings import Findings, enumerated
-from engine.corpus.grid import Grid, number
+from engine.corpus.grid import Grid
 from engine.corpus.json_text import read_records
 from engine.corpus.languages import NAMES
 from engine.corpus.names import role_of, score_like
+from engine.corpus.numerals import number
 
 _NESTED = frozenset({dict, list})
 _MERGED = ("source", "hypothesis", "system", "segment")

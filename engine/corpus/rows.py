@@ -11,9 +11,10 @@ import numpy as np
 from engine.corpus.columns import Columns, ScoreColumn
 from engine.corpus.draft import Draft, Origin, Texts
 from engine.corpus.findings import Findings, enumerated, listed, refuse
-from engine.corpus.grid import Grid, number, shown, uses_comma
+from engine.corpus.grid import Grid, shown
 from engine.corpus.keys import agrees, pair_of, segment_keys
 from engine.corpus.names import role_of, words
+from engine.corpus.numerals import number, numbers, report_numbers
 from engine.corpus.plain import missing_where_blank
 from engine.corpus.types import Criterion, Languages
 
@@ -83,9 +84,9 @@ def reference_columns(grid: Grid, columns: Columns) -> list[Texts]:
 def scores_of(grid: Grid, score: ScoreColumn, findings: Findings) -> np.ndarray:
     """The numbers of a score column, float64[rows], higher being better; NaN where missing or (reported) not a number."""
     cells = grid.columns[score.column]
-    comma = uses_comma(cells)
-    values = [number(cell, comma) for cell in cells]
-    wrong = [row for row, value in enumerate(values) if value is None]
+    found = numbers(cells)
+    report_numbers(found, f"Column {score.column!r}", grid.lines, grid.file, findings)
+    wrong = found.wrong
     if wrong:
         examples = enumerated([repr(shown(cells[row]))[:40] for row in wrong[:3]])
         findings.lines(
@@ -95,7 +96,7 @@ def scores_of(grid: Grid, score: ScoreColumn, findings: Findings) -> np.ndarray:
             f"Column {score.column!r} holds what is no number ({examples}) in {{lines}}; it counts as missing.",
             "Correct them, or leave them empty.",
         )
-    array = np.array([float("nan") if value is None else value for value in values], dtype=np.float64)
+    array = np.array([float("nan") if value is None else value for value in found.values], dtype=np.float64)
     return array * score.sign + 0.0
 
 

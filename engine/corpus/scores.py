@@ -13,8 +13,9 @@ from engine.corpus.decode import split_lines
 from engine.corpus.delimited import read_delimited
 from engine.corpus.draft import Draft
 from engine.corpus.findings import Findings, enumerated, plural, refuse
-from engine.corpus.grid import number, shown, uses_comma
+from engine.corpus.grid import shown
 from engine.corpus.names import known, role_of
+from engine.corpus.numerals import number, numbers, report_numbers
 from engine.corpus.types import SYSTEM_LEVEL, Criterion
 
 
@@ -197,9 +198,9 @@ def _is_number(text: str) -> bool:
 
 
 def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Findings) -> np.ndarray:
-    comma = uses_comma(cells)
-    values = [number(cell, comma) for cell in cells]
-    wrong = [line for line, value in zip(lines, values) if value is None]
+    found = numbers(cells)
+    report_numbers(found, "The file", lines, file, findings)
+    wrong = [lines[row] for row in found.wrong]
     if wrong:
         findings.lines(
             "non-numeric-scores",
@@ -208,7 +209,7 @@ def _numbers(cells: Sequence[str], lines: Sequence[int], file: str, findings: Fi
             "What is no number stands in {lines}; it counts as missing.",
             "Correct them, or leave them empty.",
         )
-    return np.array([float("nan") if value is None else value for value in values], dtype=np.float64) + 0.0
+    return np.array([float("nan") if value is None else value for value in found.values], dtype=np.float64) + 0.0
 
 
 def _with_header(
@@ -218,7 +219,9 @@ def _with_header(
     system, segment = roles.index("system"), roles.index("segment")
     score = 3 - system - segment
     fields = [re.split(r"[\t ]+", line.strip()) for line in lines[1:]]
-    if any(len(cells) != 3 for cells in fields) or sum(number(cells[score]) is not None for cells in fields) < 0.9 * len(fields):
+    if any(len(cells) != 3 for cells in fields) or sum(number(cells[score], True) is not None for cells in fields) < 0.9 * len(
+        fields
+    ):
         return None
     numbers = range(2, len(lines) + 1)
     values = _numbers([cells[score] for cells in fields], numbers, file, findings)
@@ -240,7 +243,8 @@ def _attach_lines(draft: Draft, scores: ScoreFile, criterion: Criterion, finding
         raise refuse(
             "whose-scores",
             scores.file,
-            f"The file holds {plural(count, 'score')} without system names, and the corpus has {plural(len(draft.systems), 'system')}.",
+            f"The file holds {plural(count, 'score')} without system names, and the corpus has "
+            f"{plural(len(draft.systems), 'system')}.",
             "Write system, tab, score on every line, or give one system only.",
             1,
         )
