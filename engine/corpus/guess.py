@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.corpus.findings import enumerated
 from engine.corpus.grid import Grid
-from engine.corpus.names import role_of, score_like, segment_rank, words
+from engine.corpus.names import OTHER_TEXTS, role_of, score_like, segment_rank, words
 from engine.corpus.numerals import number
 
 _TEXTS = ("source", "reference", "hypothesis", "either", "weak source", "weak reference", "weak hypothesis")
@@ -163,6 +163,8 @@ class _Guesser:
 
     def _systems_by_elimination(self) -> None:
         """Texts under unknown names: outputs of systems called so, perhaps."""
+        if self._plain_systems():
+            return
         unknown = [
             name
             for name, role in self.named.items()
@@ -187,6 +189,29 @@ class _Guesser:
             self.doubts.append(f"{enumerated(unknown)} may hold system outputs")
         elif not any(role[0] == "system" for role in self.named.values()):
             self.doubts.append(f"{enumerated(unknown)} may hold further texts")
+
+    def _plain_systems(self) -> bool:
+        """Source, Reference, DeepL, Google …: all other texts are outputs, where they are much like the texts beside them.
+
+        They fill their column, hardly repeat, and have about the length of the references (without references, of each other).
+        Names that speak of something else, and further texts that are not alike, leave it open.
+        """
+        roles = set(self.roles.values())
+        if not self.grid.header or not roles & {"source", "reference"} or any(role.startswith("hypothesis") for role in roles):
+            return False
+        beside = [self.profiles[name] for name, role in self.roles.items() if role.startswith("reference")]
+        beside = beside or [self.profiles[name] for name, role in self.roles.items() if role == "source"]
+        others = [name for name in self.grid.columns if name not in self.roles and not score_like(name)]
+        worded = [name for name in others if not self.named[name][0] and _alike(self.profiles[name], beside[0])]
+        further = [name for name in others if name not in worded and self.profiles[name].text and self._may_be_output(name)]
+        least = 1 if {"source", "reference"} <= roles else 2
+        if len(worded) < least or further or any(OTHER_TEXTS & set(words(name).split()) for name in worded):
+            return False
+        self.roles |= {name: f"hypothesis:{name}" for name in worded}
+        return True
+
+    def _may_be_output(self, name: str) -> bool:
+        return not self.named[name][0] or self.named[name][0] in _TEXTS
 
     def _identifiers(self) -> None:
         for kind, role in (("languages", "languages"), ("system", "system")):
@@ -249,6 +274,18 @@ class _Guesser:
         short = name.rpartition(".")[2]
         alone = sum(other.rpartition(".")[2] == short for other in self.grid.columns) == 1
         return short if name in self.grid.groups and alone else name
+
+
+def _alike(profile: _Profile, beside: _Profile) -> bool:
+    """Whether a column may hold outputs, judging by the column of references (or sources) beside it."""
+    return (
+        profile.any_text
+        and not profile.lists
+        and profile.letters > 0.3
+        and profile.filled >= 0.9 * beside.filled
+        and profile.distinct >= 0.5 * beside.distinct
+        and beside.length / 2.5 <= profile.length <= 2.5 * beside.length
+    )
 
 
 def system_names(columns: Sequence[str]) -> dict[str, str]:

@@ -94,6 +94,12 @@ _METRIC_WORDS = _set(
     "bleu|sentbleu|sacrebleu|chrf|ter|meteor|rouge|cider|spice|bert|bertscore|bleurt|comet|cometkiwi|metricx|bart|"
     "bartscore|prism|mover|moverscore|xmoverscore|js|nist|gleu|wer|perplexity|ppl|length|len|token|tokens|time|loss"
 )
+OTHER_TEXTS = _set(
+    "text|texts|sentence|original|translation|human|gold|expert|post|edit|edited|editing|pe|back|previous|next|context|note|"
+    "notes|comment|comments|remark|remarks|explanation|rationale|reason|feedback|topic|title|category|domain|label|gloss|"
+    "prompt|question|answer|instruction|history|speaker|url|link|path|file|date|style|tags|tokens|pos|lemma|raw|clean|cleaned"
+)
+"""Words in the names of columns that hold texts, but perhaps no system's outputs."""
 LONGEST = 200
 """Characters of the longest name that is looked at; what is longer is a text."""
 _NUMBERED = re.compile(r"^(?P<stem>.*?[^\W\d_]{2,}s?)[ ]?(?P<tail>\d+|[a-z])$")

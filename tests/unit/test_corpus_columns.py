@@ -135,10 +135,39 @@ def test_wide_tables():
 
 
 @pytest.mark.parametrize(
+    "columns",
+    [
+        {"Segment": [str(i) for i in range(10)], "Source": TEXT, "Reference": OTHER, "DeepL": TEXT, "GPT-4": OTHER},
+        {"ID": [str(i) for i in range(10)], "Reference": OTHER, "baseline": TEXT, "ours": OTHER},
+        {"Source": TEXT, "DeepL": OTHER, "Google": TEXT},
+        {"Source": TEXT, "Reference": OTHER, "Comment": ["fine"] * 10, "Domain": ["news"] * 10, "ours": OTHER},
+    ],
+)
+def test_texts_beside_sources_and_references_are_outputs(columns):
+    made = guess(columns)
+    assert made.certain, made.reason
+    named = {"Segment": "segment", "ID": "segment", "Source": "source", "Reference": "reference"}
+    named |= {"Comment": "ignore", "Domain": "ignore"}
+    assert made.roles == {name: named.get(name, f"hypothesis:{name}") for name in columns}
+
+
+def test_scores_beside_plain_systems():
+    made = guess({"Source": TEXT, "Reference": OTHER, "DeepL": TEXT, "ours": OTHER, "ours DA": NUMBERS})
+    assert made.certain
+    assert made.roles["ours DA"] == "score:da@ours"
+
+
+@pytest.mark.parametrize(
     ("columns", "reason"),
     [
         ({"source": TEXT, "target": OTHER}, "may hold system outputs or references"),
-        ({"source": TEXT, "reference": OTHER, "NLLB": TEXT, "GPT": OTHER}, "NLLB and GPT may hold system outputs"),
+        ({"source": TEXT, "reference": OTHER, "NLLB": TEXT, "context": OTHER}, "NLLB and context may hold system outputs"),
+        ({"source": TEXT, "reference": OTHER, "NLLB": TEXT, "notes by A": OTHER}, "NLLB and notes by A may hold"),
+        ({"source": TEXT, "reference": OTHER, "NLLB": TEXT, "why": [f"{text} because {text * 5}" for text in TEXT]}, "may hold"),
+        ({"source": TEXT, "reference": OTHER, "seen": [*TEXT[:5], *[""] * 5], "GPT": TEXT}, "seen and GPT may hold"),
+        ({"source": TEXT, "GPT": OTHER}, "GPT may hold system outputs"),
+        ({"reference": TEXT, "GPT": OTHER}, "GPT may hold system outputs"),
+        ({"source": TEXT, "reference": OTHER, "mt": TEXT, "GPT": OTHER}, "GPT may hold further texts"),
         ({"Gold Question": TEXT, "Modified Question": OTHER}, "only likely"),
         ({"name": NUMBERS, "year": NUMBERS}, "no column of system outputs"),
         ({"src": TEXT, "mt": OTHER, "mqm": NUMBERS}, "no negative value"),
