@@ -225,6 +225,7 @@ def _parse_best(lines: Sequence[str], delimiter: str, file: str, findings: Findi
     if delimiter == "\t":
         # a sentence in quotation marks is not a quoted cell: quoting needs a sign that the quotes were needed
         needed = quoted.widths == raw.widths and (quoted.escaped > 0 or all_quoted)
+        needed = needed or quoted.escaped + quoted.wrapped == sum(map(len, quoted.cells))  # every single cell
         meant = not quoted.broken and (needed if raw.agreement == 1 else quoted.agreement > raw.agreement)
     else:
         meant = not quoted.broken or quoted.agreement > raw.agreement

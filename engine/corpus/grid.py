@@ -6,9 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.corpus.findings import Findings, enumerated
+from engine.corpus.findings import Findings, enumerated, refuse
 from engine.corpus.names import known, sure
 from engine.corpus.numerals import number
+
+MOST_COLUMNS = 5_000
+"""The widest table that is read."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,31 @@ def make_grid(
     lines: Sequence[int],
     findings: Findings,
 ) -> Grid:
-    """Give columns their names; without a header these are 1, 2, 3 …"""
+    """Give columns their names; without a header these are 1, 2, 3 …
+
+    Raises
+    ------
+    Refused : more columns than are read.
+    """
+    check_width(len(columns), file)
     if header is None:
         names = [str(index + 1) for index in range(len(columns))]
         return Grid(file, reader, dict(zip(names, columns)), lines, header=False)
     names = _names(header, file, max(1, lines[0] - 1), findings)
     return Grid(file, reader, dict(zip(names, columns)), lines)
+
+
+def check_width(count: int, file: str) -> None:
+    """Refuse a table with more columns than anyone could map.
+
+    Raises
+    ------
+    Refused : there are more than `MOST_COLUMNS`.
+    """
+    if count > MOST_COLUMNS:
+        message = f"The table has {count:,} columns; no more than {MOST_COLUMNS:,} are read."
+        remedy = "Leave out columns that are not needed; where segments stand side by side, exchange rows and columns."
+        raise refuse("too-many-columns", file, message, remedy, 1)
 
 
 def promote(grid: Grid, names: Collection[str]) -> Grid:
@@ -132,17 +154,16 @@ def _looks_like_names(row: Sequence[Any], below: Sequence[Sequence[Any]]) -> boo
 
 
 def _names(row: Sequence[Any], file: str, line: int, findings: Findings) -> list[str]:
-    names: list[str] = []
+    names: dict[str, int] = {}  # a name → how often it stood in the header
     repeated = []
     for index, cell in enumerate(row):
-        name = " ".join(shown(cell).split()) or f"column {index + 1}"
-        if name in names:
-            repeated.append(name)
-            number = 2
-            while f"{name} ({number})" in names:
-                number += 1
-            name = f"{name} ({number})"
-        names.append(name)
+        name = plain = " ".join(shown(cell).split()) or f"column {index + 1}"
+        if plain in names:
+            repeated.append(plain)
+        while name in names:
+            names[plain] += 1
+            name = f"{plain} ({names[plain]})"
+        names[name] = 1
     if repeated:
         findings.add(
             "duplicate-columns",
@@ -151,4 +172,4 @@ def _names(row: Sequence[Any], file: str, line: int, findings: Findings) -> list
             "Give every column its own name.",
             line,
         )
-    return names
+    return list(names)

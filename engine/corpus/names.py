@@ -105,14 +105,14 @@ LONGEST = 200
 _NUMBERED = re.compile(r"^(?P<stem>.*?[^\W\d_]{2,}s?)[ ]?(?P<tail>\d+|[a-z])$")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def words(name: str) -> str:
     """A name as plain words: `SourceText`, `source_text` and "Source-Text:" become "source text"."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name.strip().lstrip("\ufeff"))
     return " ".join(re.sub(r"[\W_]+", " ", spaced).casefold().split())
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def role_of(name: str) -> tuple[str, str] | None:
     """What a name stands for, and the number or letter that follows it (`refA` → ("reference", "a")); None where unknown."""
     if len(name) > LONGEST:

@@ -16,7 +16,7 @@ from engine.corpus.file_names import stem, whole
 from engine.corpus.files import Blob, from_bytes, from_folder, from_path, from_zip
 from engine.corpus.findings import Findings, Refused, enumerated, refuse
 from engine.corpus.folders import Bundle, attach_scores, criterion_of, read_bundle, read_markup
-from engine.corpus.grid import Grid, promote, report_header
+from engine.corpus.grid import Grid, check_width, promote, report_header
 from engine.corpus.guess import guess_roles
 from engine.corpus.languages import languages_from_name
 from engine.corpus.loaded import Inputs, Loaded, TablePreview
@@ -307,6 +307,7 @@ def _read_table(
     """Map a table's columns and build the corpus, where the mapping is given or certain."""
     if not len(grid):
         raise refuse("no-rows", grid.file, "The table has no rows.", "Give a table with at least one row.")
+    check_width(len(grid.columns), grid.file)
     if columns:
         grid = promote(grid, columns.values())
     report_header(grid, findings)

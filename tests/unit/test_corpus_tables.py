@@ -1,7 +1,13 @@
 """TSV and CSV: delimiters, quoting, headers, ragged rows; long and wide tables."""
 
+import json
+import time
+
 import pytest
 from corpus_files import corpus_of, kinds, read, refusal, scores
+
+from engine.corpus.findings import Findings
+from engine.corpus.grid import make_grid
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";", "|"])
@@ -204,3 +210,31 @@ def test_a_column_of_texts_is_no_column_of_systems():
         refusal(read("t.tsv", "a\tb\tc\n" + rows, columns={"system": "a", "segment": "b", "hypothesis": "c"})).kind
         == "too-many-systems"
     )
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_tables_of_very_many_columns_are_refused_at_once(name):
+    names = [f"c{place}" for place in range(20_000)]
+    if name == "t.csv":
+        text = ",".join(["source", "reference", *names]) + "\n" + ",".join(["a b", "c d", *["1"] * 20_000]) + "\n"
+    else:
+        text = json.dumps({"source": "a b", "reference": "c d"} | dict.fromkeys(names, 1)) + "\n"
+    start = time.process_time()
+    finding = refusal(read(name, text))
+    assert time.process_time() - start < 5
+    assert finding.kind == "too-many-columns"
+    assert "20,002 columns" in finding.message
+
+
+def test_names_of_columns_that_repeat_are_numbered():
+    loaded = read("t.csv", "source,mt,x,x,x (2),x\na b c d,b c d e,1,2,3,4\n")
+    assert loaded.table.columns == ("source", "mt", "x", "x (2)", "x (2) (2)", "x (3)")
+    start = time.process_time()
+    grid = make_grid("t.csv", "CSV", ["x"] * 5_000, [["1"]] * 5_000, [2], Findings())
+    assert time.process_time() - start < 2
+    assert list(grid.columns)[-1] == "x (5000)"
+
+
+def test_a_table_whose_every_cell_is_quoted_may_have_lines_that_look_whole():
+    corpus = corpus_of(read("t.tsv", '"source"\t"hypothesis"\n""\t"\n\t"\n'))
+    assert corpus.systems == {"hypothesis": ("\n\t",)}
