@@ -61,7 +61,7 @@ def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: 
 def test_a_click_shows_what_a_cell_does(visit: Visit) -> None:
     visit.open("/boost?reach=3")
     visit.page.mouse.click(*centre(cell(visit, -0.8, 0.2)))
-    expect(visit.page.get_by_text("Kendall at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
+    expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
     visit.settle()
     address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
     assert (address["p"], address["w"]) == (["-0.8"], ["0.2"])
@@ -75,7 +75,7 @@ def test_a_click_shows_what_a_cell_does(visit: Visit) -> None:
     visit.settle()
     assert "p=" not in visit.page.evaluate("location.search")
     visit.page.mouse.click(*centre(cell(visit, -0.8, 0.2)))  # the same cell once more
-    expect(visit.page.get_by_text("Kendall at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
+    expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
 
 
 def test_an_output_s_point_opens_explain(visit: Visit) -> None:
@@ -100,7 +100,7 @@ def test_charts_are_saved_as_images(visit: Visit) -> None:
     chart.hover()
     with visit.page.expect_download(timeout=WAIT) as download:
         chart.locator('.modebar-btn[data-title*="ownload"]').click()
-    assert download.value.suggested_filename == "boost-surface.png"
+    assert download.value.suggested_filename == "boost-Sample-German-English-translation-chrf.png"
     image = Path(download.value.path()).read_bytes()
     assert image[:8] == b"\x89PNG\r\n\x1a\n" and len(image) > 20_000
     visit.page.get_by_role("radio", name="Heat map").click()
