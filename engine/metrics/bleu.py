@@ -104,9 +104,13 @@ class Bleu:
     def segment_scores(self, statistics: np.ndarray) -> np.ndarray:
         return self._scores(statistics, self.options.effective_order)
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Corpus scores from sums of statistics, float64[n, k], one score for each row, float64[n]."""
+        return self._scores(sums, False)
+
     def corpus_score(self, statistics: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         sums, total = weighted_sums(statistics, weights)
-        scores = self._scores(np.atleast_2d(sums), False)
+        scores = self.scores_of_sums(np.atleast_2d(sums))
         scores = np.where(np.atleast_1d(total) > 0, scores, np.nan)
         return scores if np.ndim(total) else float(scores[0])
 

@@ -80,9 +80,13 @@ class Chrf:
     def segment_scores(self, statistics: np.ndarray) -> np.ndarray:
         return chrf_scores(statistics, self.options.beta, self.options.eps_smoothing)
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Corpus scores from sums of statistics, float64[n, k], one score for each row, float64[n]."""
+        return self.segment_scores(sums)
+
     def corpus_score(self, statistics: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         sums, total = weighted_sums(statistics, weights)
-        scores = np.where(np.atleast_1d(total) > 0, self.segment_scores(np.atleast_2d(sums)), np.nan)
+        scores = np.where(np.atleast_1d(total) > 0, self.scores_of_sums(np.atleast_2d(sums)), np.nan)
         return scores if np.ndim(total) else float(scores[0])
 
 

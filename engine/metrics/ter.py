@@ -105,9 +105,13 @@ class Ter:
     def segment_scores(self, statistics: np.ndarray) -> np.ndarray:
         return ter_scores(statistics)
 
+    def scores_of_sums(self, sums: np.ndarray) -> np.ndarray:
+        """Corpus scores from sums of statistics, float64[n, k], one score for each row, float64[n]."""
+        return ter_scores(sums)
+
     def corpus_score(self, statistics: np.ndarray, weights: np.ndarray | None = None) -> float | np.ndarray:
         sums, total = weighted_sums(statistics, weights)
-        scores = np.where(np.atleast_1d(total) > 0, ter_scores(np.atleast_2d(sums)), np.nan)
+        scores = np.where(np.atleast_1d(total) > 0, self.scores_of_sums(np.atleast_2d(sums)), np.nan)
         return scores if np.ndim(total) else float(scores[0])
 
 

@@ -16,7 +16,6 @@ from engine.scoring.scorer import reduce_segments
 from engine.stats.resampling import bootstrap_chunks
 
 _CELLS = 2_000_000  # weights that are unpacked at once
-_ROWS = 64  # resamples whose sums are scored at once
 _FLAT = 1e-9  # oracle and anti-oracle closer than this, in relation to their size, are equal
 
 Reducer = Callable[[np.ndarray], float]
@@ -101,14 +100,9 @@ class Resamples:
             yield start, self._weights[segments, start : start + step].T.astype(np.float64)
 
 
-def _of_sums(metric: Metric, sums: np.ndarray) -> np.ndarray:
-    """Corpus scores of a metric that is a function of summed statistics, float64[b]; NaN where nothing was summed."""
-    scores = np.empty(len(sums))
-    for start in range(0, len(sums), _ROWS):
-        block = sums[start : start + _ROWS]
-        scores[start : start + _ROWS] = metric.corpus_score(block, np.eye(len(block)))
-    scores[~sums.any(axis=1)] = np.nan
-    return scores
+def _of_sums(metric: Bleu | Chrf | Ter, sums: np.ndarray) -> np.ndarray:
+    """Corpus scores from sums of statistics, float64[b]; NaN where nothing was summed."""
+    return np.where(sums.any(axis=1), metric.scores_of_sums(sums), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
