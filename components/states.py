@@ -37,6 +37,15 @@ def corpus_or_notice(work: Workspace) -> Corpus | None:
     return None
 
 
+def segments_or_notice(work: Workspace) -> Corpus | None:
+    """The chosen corpus where it has segments; else None and a notice."""
+    corpus = corpus_or_notice(work)
+    if corpus is None or len(corpus):
+        return corpus
+    show_empty("The corpus has no segments", "Choose another one in the sidebar.")
+    return None
+
+
 def show_empty(title: str, remedy: str, icon: str = ":material/search_off:") -> None:
     """Nothing matches, and what to do about it."""
     with st.container(border=True, horizontal_alignment="center"):

@@ -13,7 +13,7 @@ from components.boost_surface import show_map, show_notes
 from components.downloads import download_csv
 from components.explanation_panels import explainer_title
 from components.job_progress import await_result
-from components.states import corpus_or_notice, show_empty
+from components.states import segments_or_notice
 from components.workspace import Workspace, under_entry, workspace
 from engine.boost.boost import BoostResult
 from engine.boost.calibrate import Calibration
@@ -28,11 +28,8 @@ PLAIN = (1.0, 0.4)
 def draw(work: Workspace) -> None:
     """The page from top to bottom."""
     st.title("Boost", anchor=False)
-    corpus = corpus_or_notice(work)
+    corpus = segments_or_notice(work)
     if corpus is None:
-        return
-    if not len(corpus):
-        show_empty("The corpus has no segments", "Choose another one in the sidebar.")
         return
     answer = st.container()
     metric = work.metric(corpus)

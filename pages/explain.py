@@ -22,7 +22,7 @@ from components.picked_word import show_picked
 from components.picture import segment_caption, segment_file
 from components.quality_table import show_quality
 from components.segment_picker import pick_segment, segment_place
-from components.states import corpus_or_notice, plain, show_empty
+from components.states import plain, segments_or_notice
 from components.token_diff import difference_rows
 from components.what_if import show_what_if
 from components.workspace import Outcome, Workspace, under_entry, workspace
@@ -36,11 +36,8 @@ VIEWS = {"heatmap": "Heatmap", "difference": "A \u2212 B", "explainers": "Three 
 def draw(work: Workspace) -> None:
     """The page from top to bottom."""
     st.title("Explain", anchor=False)
-    corpus = corpus_or_notice(work)
+    corpus = segments_or_notice(work)
     if corpus is None:
-        return
-    if not len(corpus):
-        show_empty("The corpus has no segments", "Choose another one in the sidebar.")
         return
     metric = work.metric(corpus)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
