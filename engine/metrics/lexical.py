@@ -138,7 +138,15 @@ def token_ids(texts: Sequence[list[str]], pieces: Callable[[str], Sequence[str]]
     """
     offsets = _offsets([len(words) for words in texts])
     ids, known = _number_tokens(chain.from_iterable(texts), offsets[-1])
-    return _in_pieces(Tokens(ids, offsets), known, pieces)
+    if pieces is None:
+        return Tokens(ids, offsets)
+    tokens: list[str] = []
+    ends = [0]
+    for parts in map(pieces, known):
+        tokens += parts
+        ends.append(len(tokens))
+    inner, _ = _number_tokens(tokens, len(tokens))
+    return _in_pieces(Tokens(ids, offsets), Tokens(inner, np.array(ends)))
 
 
 def _number_tokens(tokens: Iterable[str], count: int) -> tuple[np.ndarray, Iterable[str]]:
@@ -149,30 +157,36 @@ def _number_tokens(tokens: Iterable[str], count: int) -> tuple[np.ndarray, Itera
 
 
 def word_ids(texts: Sequence[str], pieces: Callable[[str], Sequence[str]] | None = None) -> Tokens:
-    """The same as `token_ids([text.split() for text in texts], pieces)`, at a fraction of the time."""
+    """As `token_ids([text.split() for text in texts], pieces)`, up to the tokens' numbers, at a fraction of the time.
+
+    `pieces` must leave words of letters and digits whole: it is not asked for them.
+    """
     from engine.metrics.kernels.words import number_words
 
     joined, plain = "".join(texts), character_ids(texts)
     ids, counts, starts, ends = number_words(plain.ids, plain.offsets)
-    words = [] if pieces is None else [joined[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
-    return _in_pieces(Tokens(ids, _offsets(counts)), words, pieces)
-
-
-def _in_pieces(words: Tokens, known: Iterable[str], pieces: Callable[[str], Sequence[str]] | None) -> Tokens:
-    """Words split further. `known` are the distinct words in the order of their ids."""
+    found = Tokens(ids, _offsets(counts))
     if pieces is None:
-        return words
-    tokens: list[str] = []
-    ends = [0]
-    for parts in map(pieces, known):
-        tokens += parts
-        ends.append(len(tokens))
-    ids, _ = _number_tokens(tokens, len(tokens))
-    starts = np.array(ends)
-    lengths = np.diff(starts)[words.ids]
+        return found
+    words = [joined[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+    known = dict(zip(words, range(len(words))))
+    whole = np.fromiter(map(str.isalnum, words), bool, len(words))
+    sizes, parts = np.ones(len(words), np.int64), []
+    for place in np.flatnonzero(~whole).tolist():
+        tokens = pieces(words[place])
+        sizes[place] = len(tokens)
+        parts += [known.setdefault(token, len(known)) for token in tokens]
+    inner = np.repeat(np.arange(len(words), dtype=np.int32), sizes)
+    inner[np.repeat(~whole, sizes)] = parts
+    return _in_pieces(found, Tokens(inner, _offsets(sizes)))
+
+
+def _in_pieces(words: Tokens, pieces: Tokens) -> Tokens:
+    """Words split further: `pieces` has the tokens of each distinct word."""
+    lengths = pieces.lengths[words.ids]
     places = _offsets(lengths)
-    source = np.repeat(starts[words.ids] - places[:-1], lengths) + np.arange(places[-1])
-    return Tokens(ids[source], places[words.offsets])
+    source = np.repeat(pieces.offsets[words.ids] - places[:-1], lengths) + np.arange(places[-1])
+    return Tokens(pieces.ids[source], places[words.offsets])
 
 
 def character_ids(texts: Sequence[str], spaces: bool = True) -> Tokens:
