@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ MISSING = frozenset({"", "none", "nan", "na", "n/a", "#n/a", "null", "nil", "-",
 
 _LARGEST = 1.7e308
 _FEW = 0.1
+_PLAIN = frozenset("0123456789.-+eE\n")
 _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")  # 1,234.5
 _COMMAED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")  # 1.234,5
 _SPACED = re.compile(r"(?<=\d)[ '\u2019\u00a0\u2009\u202f](?=\d{3}(?!\d))")  # 1 234,5 and 1'234.5
@@ -71,6 +73,9 @@ def numbers(cells: Sequence[Any]) -> Numbers:
     (1,234). Open cells follow those that settle it; thousands are only read where some cell has them for certain. Columns without
     any settled cell are read as Python does, or with decimal commas. Where both ways are common, open cells stay unread.
     """
+    plain = _plain(cells)
+    if plain is not None:
+        return Numbers(plain, [], [], [])
     values = [number(cell) for cell in cells]
     if not any(isinstance(cell, str) and ("," in cell or value is None) for cell, value in zip(cells, values)):
         return Numbers(values, [], [], [])
@@ -102,6 +107,20 @@ def report_numbers(found: Numbers, what: str, lines: Sequence[int], file: str, f
             missing = "; they count as missing" if rows is found.unsure else ""
             places = [lines[row] for row in rows]
             findings.lines(kind, file, places, f"{what} {message}, in {{lines}}{missing}.", f"Correct them: {example}.")
+
+
+def _plain(cells: Sequence[Any]) -> list[float | None] | None:
+    """The numbers of a column that holds nothing but plain ones, the usual case, at once; None where it holds anything else."""
+    kinds = set(map(type, cells))
+    if kinds != {str} and not kinds <= {int, float}:
+        return None
+    if kinds == {str} and not set("\n".join(cells)) <= _PLAIN:
+        return None
+    try:
+        values: list[float | None] = list(map(float, cells))
+    except (ValueError, OverflowError):
+        return None
+    return values if all(map(math.isfinite, values)) else None
 
 
 def _settled(

@@ -104,3 +104,13 @@ def test_thousands_in_a_table():
 
 def test_words_are_no_scores():
     assert refusal(given("a\nb\nc\nd\n")).kind == "no-scores"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["1", "2.5", "-3e2"], [1, 2.5], ["1", ""], ["1e999"], [float("inf"), 1], [10**400], ["1\n2"], [True, 2], [], ["1", 2]],
+)
+def test_plain_columns_are_read_cell_by_cell(cells):
+    left, right = numbers(cells).values, [number(cell) for cell in cells]
+    assert len(left) == len(right)
+    assert all(a == b or (a is not None and b is not None and math.isnan(a) and math.isnan(b)) for a, b in zip(left, right))
