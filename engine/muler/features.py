@@ -226,9 +226,10 @@ class FeatureTable:
     def _add_lexicon(self, whole: bool) -> None:
         for lexicon in self._lexicons:
             names, classes = lexicon.classes(self._options.bins)
-            found = [classes.get(form, classes.get(form.lower(), -1)) for form in self.tagged.forms]
-            for place, name in enumerate(names):
-                self._add_forms(Feature("lexicon", f"{lexicon.name} {name}"), [number == place for number in found])
+            found = np.array([classes.get(form, classes.get(form.lower(), -1)) for form in self.tagged.forms], np.int64)
+            for place in np.unique(found[found >= 0]).tolist():
+                feature = Feature("lexicon", f"{lexicon.name} {names[place]}")
+                self._masks[feature] = lambda found=found, place=place: (found == place)[self.tagged.form]
 
     def _add_list(self, family: str, whole: bool, classes: bool) -> None:
         language = self.tagged.tagger.language

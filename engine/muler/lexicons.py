@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,12 @@ import numpy as np
 from engine.errors import InputError
 
 _FOLDER = Path(__file__).resolve().parents[2] / "assets" / "lexicons"
+
+
+ALONE = "words"
+"""The class of all words of a list without values."""
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,8 @@ class Lexicon:
         words = list(self.values)
         if not self.numeric:
             names = sorted({str(value) for value in self.values.values()})
-            return names, {word: names.index(str(value)) for word, value in self.values.items()}
+            places = {name: place for place, name in enumerate(names)}
+            return names, {word: places[str(value)] for word, value in self.values.items()}
         numbers = np.array([self.values[word] for word in words], float)
         inner = np.quantile(numbers, np.arange(1, bins) / bins)
         _, place = np.unique(np.searchsorted(inner, numbers, side="left"), return_inverse=True)
@@ -60,9 +68,10 @@ class Lexicon:
 
 
 def read_lexicon(path: str | Path, name: str = "") -> Lexicon:
-    """Read a lexicon from a file: a word, a tab (or comma), a number or the name of a class on each line.
+    """Read a lexicon from a file: a word, a tab (semicolon, comma), a number or the name of a class on each line.
 
-    A first line whose value is no number while all others are is taken for a heading; `#` starts a comment.
+    Numbers may be written with a decimal comma. A first line whose value is no number while all others are is taken for a
+    heading; `#` starts a comment. Where no line has a value, all words are one class.
 
     Raises
     ------
@@ -83,22 +92,37 @@ def parse_lexicon(data: bytes, name: str, file: str) -> Lexicon:
     except UnicodeDecodeError as fault:
         place = data.count(b"\n", 0, fault.start) + 1
         raise InputError(f"{file}, line {place}: the lexicon is not UTF-8; save it as UTF-8") from fault
-    rows = []
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.removesuffix("\r")
-        if not line.strip() or line.startswith("#"):
-            continue
-        word, separator, value = line.partition("\t") if "\t" in line else line.rpartition(",")
-        if not separator or not word.strip() or not value.strip():
-            raise InputError(f"{file}, line {number}: {line[:60]!r} is not a word, a tab and a value; mend or remove the line")
-        rows.append((number, word.strip().strip('"'), value.strip().strip('"')))
+    lines = [(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1)]
+    lines = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
+    alone = not any(separator in line for _, line in lines for separator in "\t;,")
+    rows = [(number, *_entry(f"{line}\t{ALONE}" if alone else line, f"{file}, line {number}")) for number, line in lines]
     if not rows:
-        raise InputError(f"{file}: the lexicon holds no words; give one word, a tab and a value per line")
+        raise InputError(
+            f"{file}: the lexicon holds no words; give one word per line, and a tab and a value where words have one"
+        )
+    if len(rows) > 1 and "\t" not in text and all("," in word for _, word, _ in rows):
+        raise InputError(f"{file}: all lines have more than two columns; keep the word and one value")
     values = _values(rows, file)
     single = {word: value for word, value in values.items() if not any(map(str.isspace, word))}
     if not single:
         raise InputError(f"{file}: all entries are of several words, which are not looked up; give single words")
     return Lexicon(name, single, len(values) - len(single))  # type: ignore[arg-type]
+
+
+def _entry(line: str, place: str) -> tuple[str, str]:
+    """The word and the value of a line: split at a tab, else at the only semicolon, else at the last comma."""
+    if any(sign < " " and sign != "\t" for sign in line):
+        raise InputError(f"{place}: the line holds control characters; save the lexicon as plain text")
+    cells = [cell.strip().strip('"') for cell in line.rstrip().split("\t")]
+    if len(cells) == 1:
+        cells = [cell.strip().strip('"') for cell in line.rstrip().split(";")]
+        if len(cells) != 2 or not all(cells):
+            cells = [cell.strip().strip('"') for cell in line.rpartition(",")[::2]]
+    if len(cells) > 2:
+        raise InputError(f"{place}: the line has {len(cells)} columns; keep the word and one value")
+    if len(cells) < 2 or not all(cells):
+        raise InputError(f"{place}: {line[:60]!r} is not a word, a tab and a value; mend or remove the line")
+    return cells[0], cells[1]
 
 
 def word_list(language: str, family: str) -> dict[str, str] | None:
@@ -118,7 +142,7 @@ def _shipped(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _values(rows: Sequence[tuple[int, str, str]], file: str) -> dict[str, float] | dict[str, str]:
-    numbers = [_number(value) for _, _, value in rows]
+    numbers = _numbers([value for _, _, value in rows], file)
     if len(rows) > 1 and numbers[0] is None and None not in numbers[1:]:
         rows, numbers = rows[1:], numbers[1:]
     if all(number is None for number in numbers):
@@ -137,6 +161,14 @@ def _unique(rows: Sequence[tuple[int, str, float | str]], file: str) -> dict:
         if values.setdefault(word, value) != value:
             raise InputError(f"{file}, line {line}: {word!r} has another value above ({values[word]}); keep one of the two lines")
     return values
+
+
+def _numbers(texts: Sequence[str], file: str) -> list[float | None]:
+    """The values as numbers, None where one is none. A comma stands before decimals, unless it may part thousands."""
+    commas = [text for text in texts if _COMMA.fullmatch(text)]
+    if commas and all(_THOUSANDS.fullmatch(text) for text in commas):
+        raise InputError(f"{file}: {commas[0]!r} may be with decimals or in thousands; write it without a comma")
+    return [_number(text.replace(",", ".") if _COMMA.fullmatch(text) else text) for text in texts]
 
 
 def _number(text: str) -> float | None:

@@ -115,12 +115,34 @@ def test_lexicon_files(tmp_path: Path) -> None:
     assert parse_lexicon(b"a,1,2.5\nb,3", "x", "x.csv").values == {"a,1": 2.5, "b": 3.0}
     named = parse_lexicon(b"Hund\tanimal\nRose\tplant", "kind", "kind.tsv")
     assert not named.numeric and named.classes(3) == (["animal", "plant"], {"Hund": 0, "Rose": 1})
+    assert parse_lexicon(b"sun;4,5\nsnow;10\n", "x", "x.csv").values == {"sun": 4.5, "snow": 10.0}
+    assert parse_lexicon(b"sun\t4,5\nsnow\t10,125\n", "x", "x.tsv").values == {"sun": 4.5, "snow": 10.125}
+    assert parse_lexicon(b"1,000\tmany\n2,5\tfew\n", "x", "x.tsv").values == {"1,000": "many", "2,5": "few"}
+    assert parse_lexicon(b";\tmark\nword\tword\t\n", "x", "x.tsv").values == {";": "mark", "word": "word"}
+
+
+def test_words_without_values_are_one_class() -> None:
+    lexicon = parse_lexicon(b"# colours\nred\n\nblue\r\n", "colours", "colours.txt")
+    assert lexicon.values == {"red": "words", "blue": "words"} and not lexicon.numeric
+    of = table(tagged("red/X Blue/X sun/X"), "lexicon", lexicons=[lexicon])
+    assert [feature.id for feature in of.features] == ["lexicon:colours words"]
+    assert of.mask(of.features[0]).tolist() == [True, True, False]
+
+
+def test_a_lexicon_of_very_many_classes_costs_no_more_than_those_that_occur() -> None:
+    lexicon = Lexicon("many", {f"w{number}": f"class {number}" for number in range(200_000)})
+    of = table(tagged("w7/X other/X w9/X"), "lexicon", lexicons=[lexicon])
+    assert [feature.name for feature in of.features] == ["many class 7", "many class 9"]
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"word\n", r"x.tsv, line 1: 'word' is not a word, a tab and a value"),
+        (b"a\t1\nword\n", r"x.tsv, line 2: 'word' is not a word, a tab and a value"),
+        (b"a\t1\t2\t3\nb\t1\t2\t3\n", r"x.tsv, line 1: the line has 4 columns; keep the word and one value"),
+        (b"a,1,2.5\nb,3,4\n", r"x.tsv: all lines have more than two columns"),
+        (b"a\t1\x00\nb\t2\n", r"x.tsv, line 1: the line holds control characters"),
+        (b"a\t1,000\nb\t2,500\n", r"x.tsv: '1,000' may be with decimals or in thousands"),
         (b"a\t1\nb\tlow\n", r"x.tsv, line 2: 'low' is no number"),
         (b"a\t1\nb\t2\na\t3\n", r"x.tsv, line 3: 'a' has another value above \(1.0\)"),
         (b"a\t1\n\xff\t2\n", r"x.tsv, line 2: the lexicon is not UTF-8"),
