@@ -38,6 +38,8 @@ def bar_frame(rows: Sequence[FeatureRow], systems: Sequence[str], value: str, pl
         for side, score in enumerate(row.scores):
             top, bottom = _band(place, side, len(systems))
             where = {"y1": top, "y2": bottom, "middle": (top + bottom) / 2, "start": 0.0}
+            step = 1 / len(systems)
+            where |= {"top": place - 0.5 + side * step, "bottom": place - 0.5 + (side + 1) * step}
             who = {"feature": row.feature.id, "part": "AB"[side], "tone": tones[side], "system": systems[side]}
             told = {"title": feature_title(row.feature), "reason": score.reason or ""}
             records.append(who | where | _values(score, value, places) | told)

@@ -57,7 +57,7 @@ def show_legend(study: Study, value: str) -> None:
     }[value]
     star = " *: the paired interval of A \u2212 B leaves out 0." if len(study.systems) > 1 else ""
     counts = " More, same, fewer: sentences whose output has the feature more often than the reference, as often, less often."
-    st.caption(f"{' '.join(names)} \u00b7 {said}{star}{counts} Click a bar for the segments behind it.")
+    st.caption(f"{' '.join(names)} \u00b7 {said}{star}{counts} Click a row for the segments behind it.")
 
 
 def _choose(work: Workspace) -> Callable[[Spec], None]:
@@ -147,7 +147,7 @@ def _columns(pair: bool, value: str) -> list[Spec]:
 
 
 def _targets(metric: str, value: str) -> Spec:
-    """Invisible, as wide as the chart: what is clicked, and what the tooltip hangs on."""
+    """Invisible, as wide as the chart, without gaps between rows: what is clicked, and what the tooltip hangs on."""
     tips = [
         text_field("title", title="feature"),
         text_field("feature", title="id"),
@@ -161,7 +161,7 @@ def _targets(metric: str, value: str) -> Spec:
         text_field("held", title="in references and output"),
         text_field("reason", title="note"),
     ]
-    place = {"y": _across("y1"), "y2": {"field": "y2"}, "x": {"value": 0}, "x2": {"value": "width"}, "tooltip": tips}
+    place = {"y": _across("top"), "y2": {"field": "bottom"}, "x": {"value": 0}, "x2": {"value": "width"}, "tooltip": tips}
     return clickable(layer("all", "rect", place, opacity=0, cursor="pointer"), "bar", ["feature", "part"])
 
 

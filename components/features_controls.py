@@ -63,6 +63,8 @@ def pick(work: Workspace) -> Asked:
             "Words and signs", known, selection_mode="multi", format_func=FAMILY_TITLES.get, wrap=True, help=FAMILIES_HELP, **tie
         )
         _pick_lexicons(work)
+    if "lexicon" in work.view["families"] and not lexicons:
+        st.caption(":material/info: The word list of this link is not loaded: it stays where it was given. Load it at *Lexicon*.")
     families = tuple(family for family in known if family in work.view["families"])
     options = replace(_options(work), features=",".join(families))
     return Asked(families, options, tuple(lexicons.values()))
@@ -106,20 +108,16 @@ def _pick_lexicons(work: Workspace) -> None:
     with st.popover(label, icon=":material/menu_book:", help="Your own word list as a family of features"):
         st.markdown("**Your own word lists**")
         st.caption(
-            "One word per line, a tab or comma, then a number or the name of a class. Numbers fall into bins of equal size. "
-            "A list stays in this browser session."
+            "One word per line, then a tab and a number or the name of a class; words alone are one class. "
+            "Numbers fall into bins of equal size. A list stays until the page is loaded anew."
         )
         key = f"lexicon-upload-{work.drafts.get('lexicon turn', 0)}"  # another key empties the box once the files are read
         st.file_uploader("Word lists", accept_multiple_files=True, max_upload_size=50, key=key, on_change=_take, args=(work, key))
-        if work.drafts.get("lexicon fault"):
-            st.error(plain(work.drafts["lexicon fault"]), icon=":material/error:")
+        for fault in work.drafts.get("lexicon faults", ()):
+            st.error(plain(fault), icon=":material/error:")
         for name, (lexicon, _) in lexicons.items():
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                kind = (
-                    "numbers"
-                    if lexicon.numeric
-                    else count(len(set(lexicon.values.values())), "class").replace("classs", "classes")
-                )
+                kind = "numbers" if lexicon.numeric else count(len(set(lexicon.values.values())), "class", "classes")
                 st.markdown(f"**{plain(name)}** :gray[\u00b7 {count(len(lexicon.values), 'word')}, {kind}]", width="stretch")
                 help = f"Remove {name}"
                 st.button("", icon=":material/delete:", key=f"drop-{name}", help=help, on_click=_drop, args=(work, name))
@@ -131,12 +129,12 @@ def _pick_lexicons(work: Workspace) -> None:
 def _take(work: Workspace, key: str) -> None:
     """Read the word lists that were given, and choose their family."""
     work.drafts["lexicon turn"] = work.drafts.get("lexicon turn", 0) + 1
-    work.drafts["lexicon fault"] = ""
+    work.drafts["lexicon faults"] = faults = []
     for file in work.read(key) or []:
         try:
             add_lexicon(work, file.name, file.getvalue())
         except InputError as fault:
-            work.drafts["lexicon fault"] = str(fault)
+            faults.append(str(fault))
 
 
 def add_lexicon(work: Workspace, file: str, data: bytes) -> None:

@@ -21,6 +21,10 @@ PER_PAGE = 6
 ENDS = {"most": "Largest loss first", "least": "Smallest first"}
 DISAGREEMENTS = 12
 REFERENCES_SHOWN = 2
+MASKS = (
+    "Masks as written here are for reading. Those that are scored occur in no text, and those of X and Y have nothing in common, "
+    "so scoring these lines gives other numbers."
+)
 
 
 def pick_feature(study: Study, rows: Sequence[FeatureRow]) -> FeatureRow:
@@ -126,21 +130,20 @@ def _texts(study: Study, segments: FeatureSegments, item: FeatureSegment, place:
     corpus, language = study.corpus, study.corpus.languages[1] or ""
     references = corpus.segment(item.segment, segments.system).references
     output = corpus.systems[segments.system][item.segment] or ""
-    ours = [output[slice(*span)] for span in item.output]
-    words = [[text[slice(*span)] for span in spans] for text, spans in zip(references, item.references)]
+    held = list(zip(references, item.references))
     rows = []
     for number_of, (text, spans) in enumerate(zip(references, item.references), 1):
         who = "Reference" + (f" {number_of}" if len(references) > 1 else "")
-        rows.append(text_row(who, "", text, spans, lone_spans(text, spans, [ours]), "", language))
-    fullest = sorted(range(len(rows)), key=lambda number_of: -len(words[number_of]))[:REFERENCES_SHOWN]
+        rows.append(text_row(who, "", text, spans, lone_spans(text, spans, [(output, item.output)]), "", language))
+    fullest = sorted(range(len(rows)), key=lambda number_of: -len(item.references[number_of]))[:REFERENCES_SHOWN]
     shown = [rows[number_of] for number_of in sorted(fullest)]
     hidden = [row for number_of, row in enumerate(rows) if number_of not in fullest]
     for side, name in enumerate(study.systems):
         text, spans = corpus.systems[name][item.segment], item.output if side == place else other
-        shown.append(text_row(name, "AB"[side], text, spans, lone_spans(text or "", spans, words), "ab"[side], language))
+        shown.append(text_row(name, "AB"[side], text, spans, lone_spans(text or "", spans, held), "ab"[side], language))
     if hidden:
         shown.append(folded(f"{count(len(hidden), 'more reference')}", hidden))
-    shown.append(folded("Masked texts: oracle and anti-oracle", _masked(study, segments, item, place)))
+    shown.append(folded("Masked texts: oracle and anti-oracle", _masked(study, segments, item, place), MASKS))
     return f'<div class="fx">{"".join(shown)}</div>'
 
 

@@ -60,8 +60,10 @@ def _difference(study: Study, differences: pd.DataFrame) -> str:
         most = certain.loc[certain["delta"].abs().idxmax()]
         said += f" The largest difference that is significant is at **{_words(most)}** ({_numbers(most)})."
     if len(certain):
-        chance = max(1, round(0.05 * len(known)))
-        said += f" In all, {len(certain)} of {len(known)} differences are significant; about {chance} would be by chance."
+        by_chance = 0.05 * len(known)
+        chance = f"about {by_chance:.0f}" if by_chance >= 1 else "fewer than 1"
+        verb = "is" if len(certain) == 1 else "are"
+        said += f" In all, {len(certain)} of {len(known)} differences {verb} significant; {chance} would be by chance."
     return said
 
 

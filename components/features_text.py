@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
@@ -31,6 +30,7 @@ def style() -> str:
 .fx details {{ grid-column: 1 / -1; }}
 .fx summary {{ cursor: pointer; font-size: 0.85rem; color: {faint}; width: fit-content; }}
 .fx details .fx {{ margin-top: 0.4rem; }}
+.fx .note {{ font-size: 0.8rem; color: {faint}; margin-top: 0.4rem; }}
 .fx code {{ font-size: 0.85em; padding: 0.05em 0.25em; border-radius: 0.25rem; background: {ground}; color: inherit; }}
 @media (max-width: 900px) {{ .fx {{ grid-template-columns: minmax(0, 1fr); gap: 0.1rem; }} .fx .tx {{ margin-bottom: 0.4rem; }} }}
 {tones}</style>"""
@@ -74,25 +74,38 @@ def marked(text: str, spans: Sequence[Span], lone: Sequence[bool]) -> str:
     return "".join([*parts, escape(text[place:])])
 
 
-def lone_spans(text: str, spans: Sequence[Span], others: Sequence[Sequence[str]]) -> list[bool]:
-    """For each span, whether its words (whatever their case) are in none of the `others`.
+def lone_spans(text: str, spans: Sequence[Span], others: Sequence[tuple[str, Sequence[Span]]]) -> list[bool]:
+    """For each span, whether its words (whatever their case) are in none of the `others`, texts with their spans.
 
-    Each word of the others counts once; of several others, the one that has it most often counts.
+    Each word of the others counts once, for the span that stands most nearly where it stands; of several others, the one that
+    has it most often counts.
     """
-    left: Counter[str] = Counter()
-    for words in others:
-        left |= Counter(map(str.casefold, words))
-    found = []
-    for start, end in spans:
-        word = text[start:end].casefold()
-        found.append(left[word] <= 0)
-        left[word] -= 1
+    held = [_places(*other) for other in others]
+    found = [True] * len(spans)
+    for word, ours in _places(text, spans).items():
+        theirs = max((places.get(word, []) for places in held), key=len, default=[])
+        pairs = sorted((abs(own - their), i, j) for i, (own, _) in enumerate(ours) for j, (their, _) in enumerate(theirs))
+        taken: tuple[set[int], set[int]] = set(), set()
+        for _, i, j in pairs:
+            if i not in taken[0] and j not in taken[1]:
+                taken[0].add(i)
+                taken[1].add(j)
+                found[ours[i][1]] = False
     return found
 
 
-def folded(title: str, rows: Sequence[str]) -> str:
-    """Rows that are unfolded by a click."""
-    return f'<details><summary>{escape(title)}</summary><div class="fx">{"".join(rows)}</div></details>'
+def _places(text: str, spans: Sequence[Span]) -> dict[str, list[tuple[float, int]]]:
+    """Where each word is: how far into the text (0 … 1), and the number of its span."""
+    places: dict[str, list[tuple[float, int]]] = {}
+    for number, (start, end) in enumerate(spans):
+        places.setdefault(text[start:end].casefold(), []).append((start / max(1, len(text)), number))
+    return places
+
+
+def folded(title: str, rows: Sequence[str], note: str = "") -> str:
+    """Rows that are unfolded by a click, and a note below."""
+    below = f'<div class="note">{escape(note)}</div>' if note else ""
+    return f'<details><summary>{escape(title)}</summary><div class="fx">{"".join(rows)}</div>{below}</details>'
 
 
 def masked_row(who: str, text: str | None, feature: str) -> str:

@@ -233,8 +233,9 @@ def test_any_script_and_hostile_text(open_app: Open) -> None:
 def test_words_that_only_one_side_has() -> None:
     text = "He saw it, saw him"
     spans = [(3, 6), (11, 14)]
-    assert lone_spans(text, spans, [["Saw"]]) == [False, True]
-    assert lone_spans(text, spans, [["saw"], ["SAW", "saw"]]) == [False, False]
+    assert lone_spans(text, spans, [("Saw", [(0, 3)])]) == [False, True]
+    assert lone_spans(text, spans, [("saw", [(0, 3)]), ("SAW saw", [(0, 3), (4, 7)])]) == [False, False]
+    assert lone_spans("10. May.", [(2, 3), (7, 8)], [("May 10, then.", [(6, 7), (12, 13)])]) == [True, False]
     assert marked("a<b", [(0, 1)], [True]) == '<mark class="lone" title="only on this side">a</mark>&lt;b'
     assert masked_text("[NOUN] & [x] [Y2]", "NOUN") == "<code>[NOUN]</code> &amp; [x] <code>[Y2]</code>"
 
