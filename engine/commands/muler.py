@@ -44,7 +44,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="words with values: word, tab or comma, and a number or the name of a class on each line (repeatable)",
+        help="words with values: word, tab, and a number or the name of a class on each line; or words alone (repeatable)",
     )
     tables = parser.add_argument_group("instead of the breakdown").add_mutually_exclusive_group()
     tables.add_argument(
@@ -72,6 +72,8 @@ def run(context: Context) -> Result:
         raise InputError(f"--features {options.features} needs words with values; name them with --lexicon FILE")
     if arguments.lexicon_values and not any(lexicon.numeric for lexicon in lexicons):
         raise InputError("--lexicon-values needs a lexicon whose values are numbers; name one with --lexicon FILE")
+    if lexicons and "lexicon" not in parse_selection(options.features).all_families and not arguments.lexicon_values:
+        context.tell(f"--lexicon is not looked at, as --features {options.features} leaves it out; add lexicon to them")
     if arguments.lexicon_values:
         options = replace(options, features="lexicon")
     if corpus.languages[1] is None:
@@ -80,7 +82,10 @@ def run(context: Context) -> Result:
     for note in found.notes:
         context.tell(note)
     if not found.rows and not arguments.lexicon_values:
-        raise InputError(f"{corpus.name}: none of the features {options.features} is in these texts; name others with --features")
+        hint = " (a lexicon's words are looked up one by one, as written or in lower case)" if lexicons else ""
+        raise InputError(
+            f"{corpus.name}: none of the features {options.features} is in these texts{hint}; name others with --features"
+        )
     if arguments.compare:
         return _result(context, found.differences(*arguments.compare), "delta")
     if arguments.correlate:
@@ -123,7 +128,8 @@ def _result(context: Context, frame: pd.DataFrame, value: str, by_system: bool =
     def shown() -> str:
         kept = frame[frame[value].notna()]
         if by_system and defined and frame["system"].nunique() > 1:
-            return "\n\n".join(_features_by_systems(name, part) for name, part in kept.groupby("metric", sort=False))
+            systems = list(frame["system"].unique())
+            return "\n\n".join(_features_by_systems(name, part, systems) for name, part in kept.groupby("metric", sort=False))
         return render_table(_slim(kept))
 
     return Result(frame, 0 if defined else 2, shown)
@@ -142,12 +148,12 @@ def _slim(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop(columns=same)
 
 
-def _features_by_systems(metric: str, frame: pd.DataFrame) -> str:
+def _features_by_systems(metric: str, frame: pd.DataFrame, systems: Sequence[str]) -> str:
     """MuLER of every feature and system, side by side as far as a line goes, then below."""
     frame = frame.assign(feature=_ids(frame))
     order = {name: place for place, name in enumerate(frame["feature"].unique())}
     table = frame.pivot(index="feature", columns="system", values="muler")
-    table = table.loc[list(order), list(frame["system"].unique())]
+    table = table.reindex(index=list(order), columns=list(systems))
     blocks: list[list[str]] = [[]]
     room = LINE - max(map(width, order))
     left = room
