@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from components import services
+from components.downloads import download_csv
 from components.features_names import feature_title, feature_words
 from components.features_rows import FeatureRow
 from components.features_runs import Found, Study
@@ -15,15 +17,15 @@ from components.numbers import count, decimals, number, score_places
 from components.states import plain
 from engine.muler.features import Feature
 from engine.muler.reasons import Disagreement, disagreements
-from engine.muler.segments import FeatureSegment, FeatureSegments, Span, word_spans
+from engine.muler.segments import FeatureSegment, FeatureSegments, Span, scored_as_text, scored_texts, word_spans
 
 PER_PAGE = 6
 ENDS = {"most": "Largest loss first", "least": "Smallest first"}
 DISAGREEMENTS = 12
 REFERENCES_SHOWN = 2
 MASKS = (
-    "Masks as written here are for reading. Those that are scored occur in no text, and those of X and Y have nothing in common, "
-    "so scoring these lines gives other numbers."
+    "Masks are written for reading here. As scored, those of X and Y have nothing in common, so scoring these lines gives other "
+    "numbers."
 )
 
 
@@ -75,7 +77,19 @@ def show_segments(study: Study, found: Found, row: FeatureRow) -> None:
     if pages > 1:
         turn = study.work.tied("features-leaf", page, lambda chosen: study.work.set(leaf=chosen), preset=False)
         st.pagination(pages, default=page, **turn)
+    _show_scored(study, segments)
     _show_disagreements(study, segments)
+
+
+def _show_scored(study: Study, segments: FeatureSegments) -> None:
+    """A button for all masked texts of the feature as the metric gets them, so that others can score them too."""
+    if scored_as_text(study.metric):
+        download_csv(
+            lambda: study.corpus.with_ids(scored_texts(segments, study.metric, services.scorer())),
+            "features-masked-texts",
+            key="features-masked",
+            label="Masked texts as scored (CSV)",
+        )
 
 
 def _say(study: Study, feature: Feature, segments: FeatureSegments) -> None:

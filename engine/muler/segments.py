@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from engine.corpus.types import Segment
 from engine.metrics.base import Metric
+from engine.metrics.bertscore import BertScore
+from engine.muler.bertscore import BertScoreMasker
 from engine.muler.corpus_texts import Cover
 from engine.muler.features import Feature
-from engine.muler.maskers import make_masker
+from engine.muler.maskers import TextMasker, make_masker
 from engine.muler.masks import ORACLE, OUTPUT, REFERENCE, MaskedTexts, MaskWords
 from engine.muler.muler import Prepared
 from engine.muler.spans import Spans, Style
@@ -121,6 +124,32 @@ def feature_segments(
             output = _spans(spans, int(texts.outputs[system][row]))
             found.append(FeatureSegment(row, float(gains[place]), score, best, worst, references, output))
     return FeatureSegments(feature, system, metric.spec.id, tuple(found), len(rows), masked, prepared)
+
+
+def scored_as_text(metric: Metric) -> bool:
+    """Whether a metric is given masked texts; BERTScore's similarities are edited instead."""
+    return not (isinstance(metric, BertScore) and BertScoreMasker.can_mask(metric))
+
+
+def scored_texts(found: FeatureSegments, metric: Metric, scorer: Scorer) -> pd.DataFrame:
+    """The texts behind a value just as they are scored, three rows per segment: as it is, oracle, anti-oracle.
+
+    Masks are characters or words that occur in no text. Columns: segment, version, hypothesis, reference (or reference_1 …).
+    """
+    prepared, system = found._prepared, found.system
+    options, texts = prepared.options, prepared.texts
+    rows = prepared.rows(prepared.counts(found.feature, system))
+    masker = TextMasker(metric, texts, scorer, options.numbering, options.unit)
+    oracle, anti = masker.segments(masker.masked(prepared.cover(found.feature)), {system: rows})
+    own = [texts.segment(row, system) for row in rows.tolist()]
+    most = max((len(segment.references) for segment in own), default=1)
+    names = ["reference"] if most == 1 else [f"reference_{number}" for number in range(1, most + 1)]
+    table = [
+        {"segment": row, "version": version, "hypothesis": segment.hypothesis} | dict(zip(names, segment.references))
+        for row, versions in zip(rows.tolist(), zip(own, oracle, anti))
+        for version, segment in zip(("as it is", "oracle", "anti-oracle"), versions)
+    ]
+    return pd.DataFrame(table, columns=["segment", "version", "hypothesis", *names])
 
 
 def contributions(metric: Metric, mode: str, raw: np.ndarray, oracle: np.ndarray) -> np.ndarray:

@@ -8,18 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sacrebleu import corpus_bleu
+from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
 
+from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus
 from engine.errors import Cancelled, InputError
 from engine.metrics.registry import make_metric
 from engine.muler.features import Feature
 from engine.muler.hybrid import hybrid_scores
 from engine.muler.lexicons import Lexicon
-from engine.muler.muler import break_down, prepare
+from engine.muler.muler import break_down, break_down_prepared, prepare
 from engine.muler.options import MulerOptions
 from engine.muler.results import COLUMNS, joined
-from engine.muler.segments import contributions, feature_segments, word_spans
+from engine.muler.segments import contributions, feature_segments, scored_as_text, scored_texts, word_spans
 from engine.scoring.scorer import Scorer
 from engine.scoring.store import Store
 
@@ -306,3 +307,18 @@ def test_importing_it_loads_nothing_heavy() -> None:
     root = Path(__file__).resolve().parents[2]
     run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_the_texts_as_scored_give_the_values_under_sacrebleu(name: str) -> None:
+    metric, scorer = make_metric(name), Scorer()
+    prepared = prepare(load_demo("mt"), MulerOptions(features="number", resamples=0), scorer, systems=["cobalt"])
+    (row,) = break_down_prepared(prepared, [metric], scorer).rows
+    found = feature_segments(prepared, metric, row.feature, "cobalt", scorer)
+    table = scored_texts(found, metric, scorer)
+    score = {"bleu": corpus_bleu, "chrf": corpus_chrf, "ter": corpus_ter}[name]
+    for version, wanted in (("as it is", row.score), ("oracle", row.oracle), ("anti-oracle", row.anti_oracle)):
+        of = table[table.version == version]
+        assert len(of) == row.n
+        assert score(list(of.hypothesis), [list(of.reference)]).score == pytest.approx(wanted, abs=1e-9)
+    assert scored_as_text(metric) and table.segment.nunique() == found.total
