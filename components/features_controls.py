@@ -78,17 +78,27 @@ def pick_mode(work: Workspace) -> None:
 
 
 def _options(work: Workspace) -> MulerOptions:
-    """The options that the address sets."""
-    try:
-        return from_pairs(MulerOptions, {**_pairs(work), "mode": work.view["mode"]}, "the breakdown")
-    except InputError as error:
-        st.warning(plain(str(error)), icon=":material/warning:")
-        return MulerOptions()
+    """The options that the address sets; the defaults, and a warning, where one of them cannot be."""
+    fault = _read(work)[1]
+    if fault:
+        st.warning(plain(f"{fault}. The options of this link are left out."), icon=":material/warning:")
+    mode = work.view["mode"] if work.view["mode"] in MODES else next(iter(MODES))
+    return from_pairs(MulerOptions, {**_pairs(work), "mode": mode}, "the breakdown")
 
 
 def _pairs(work: Workspace) -> dict[str, str]:
+    return _read(work)[0]
+
+
+def _read(work: Workspace) -> tuple[dict[str, str], str]:
+    """The options in the address as they are written, and what is wrong with them (then there are none)."""
     pairs = dict(parse_qsl(work.view["muler"]))
-    return {name: text for name, text in pairs.items() if name not in ("features", "mode", "lexicon")}
+    pairs = {name: text for name, text in pairs.items() if name not in ("features", "mode", "lexicon")}
+    try:
+        from_pairs(MulerOptions, pairs, "the breakdown")
+    except InputError as error:
+        return {}, str(error)
+    return pairs, ""
 
 
 def _save(work: Workspace, written: dict[str, str]) -> None:

@@ -95,9 +95,11 @@ def _show_scored(study: Study, segments: FeatureSegments) -> None:
 def _say(study: Study, feature: Feature, segments: FeatureSegments) -> None:
     losing = sum(item.contribution > 0 for item in segments.segments)
     move = "rise" if study.metric.spec.higher_is_better else "fall"
+    name = plain(study.metric.spec.name)
     st.caption(
         f"{count(segments.total, 'segment')} of {plain(segments.system)} with {plain(feature_words(feature))}; with these right, "
-        f"{plain(study.metric.spec.name)} would {move} in {losing:,} of them. Strong marks: words that the other side lacks."
+        f"{name} would {move} in {losing:,} of them. First number: by how much {name} of all these together would {move} if the "
+        "segment alone were right. Strong marks: words that the other side lacks."
     )
 
 

@@ -165,7 +165,7 @@ class FeatureTable:
             held = [
                 value for value in _split_values(tagged.morph_names[tagged.morph[token]]) if value.startswith(f"{attribute}=")
             ]
-            return ",".join(held) or f"without {attribute}"
+            return ",".join(held) or f"a word without {attribute}"
         return ""
 
     def _add_pos(self, whole: bool) -> None:

@@ -201,6 +201,15 @@ def test_a_language_without_a_model(open_app: Open) -> None:
     assert not len(settle(app).warning)
 
 
+def test_options_of_a_link_that_cannot_be_leave_the_page_usable(open_app: Open) -> None:
+    app = open_app("features", families="number~lexicon", muler="share=7&seed=3", mode="nonsense")
+    assert "The options of this link are left out" in app.warning[0].value and not app.exception and not len(app.error)
+    assert list(dataset(app, "all")["feature"]) == ["number:numbers"] * 2
+    assert "is not loaded" in said(app)
+    app.number_input(key="option-muler-seed").set_value(5).run()
+    assert app.query_params["muler"] == "seed=5" and not len(settle(app).warning)
+
+
 def test_one_system(open_app: Open) -> None:
     app = uploaded(open_app("features", families="pos~number"), small({"only": "the big dog saw 3 cats"}, ["a dog saw 3 cats"]))
     assert set(dataset(app, "all")["part"]) == {"A"}
