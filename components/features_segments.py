@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 import streamlit as st
 
@@ -65,7 +66,7 @@ def show_segments(study: Study, found: Found, row: FeatureRow) -> None:
         return
     ordered = list(segments.segments)
     if study.work.view["ends"] == "least":
-        ordered.reverse()
+        ordered.sort(key=lambda item: (isnan(item.contribution), item.contribution))
     pages = -(-len(ordered) // PER_PAGE)
     page = min(max(study.work.view["leaf"], 1), pages)
     _say(study, row.feature, segments)

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from engine.corpus.types import Segment
-from engine.metrics.base import Metric
+from engine.metrics.base import MeanMetric, Metric
 from engine.metrics.bertscore import BertScore
+from engine.metrics.bleu import Bleu
+from engine.metrics.chrf import Chrf
+from engine.metrics.ter import Ter
 from engine.muler.bertscore import BertScoreMasker
 from engine.muler.corpus_texts import Cover
 from engine.muler.features import Feature
@@ -155,7 +158,7 @@ def scored_texts(found: FeatureSegments, metric: Metric, scorer: Scorer) -> pd.D
 def contributions(metric: Metric, mode: str, raw: np.ndarray, oracle: np.ndarray) -> np.ndarray:
     """By how much the score of all sentences improves when one of them gets its oracle statistics, float64[n], one by one.
 
-    Of very many sentences, those whose own score gains least get NaN.
+    Of very many sentences, under a metric that is neither a mean nor made from sums, those whose own score gains least get NaN.
 
     Parameters
     ----------
@@ -164,8 +167,12 @@ def contributions(metric: Metric, mode: str, raw: np.ndarray, oracle: np.ndarray
     sign = 1 if metric.spec.higher_is_better else -1
     own = sign * (reduce_segments(metric, oracle) - reduce_segments(metric, raw))
     defined = ~np.isnan(own)
-    if mode == "paper":
+    if mode == "paper" or isinstance(metric, MeanMetric):
         return own / max(1, int(defined.sum()))
+    if isinstance(metric, Bleu | Chrf | Ter):
+        sums = raw[defined].sum(axis=0)
+        after = metric.scores_of_sums(sums - raw + oracle)
+        return np.where(defined, sign * (after - metric.scores_of_sums(sums[None])[0]), np.nan)
     gains = np.full(len(raw), np.nan)
     tried = np.flatnonzero(defined)
     tried = tried[np.argsort(-own[tried], kind="stable")][:_CANDIDATES]

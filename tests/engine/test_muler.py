@@ -205,7 +205,7 @@ def test_the_segments_behind_a_value() -> None:
     assert word_spans(prepared, ANIMALS, [REFERENCES[0]]) == [((4, 7),)]
 
 
-@pytest.mark.parametrize("name", ["bleu", "ter", "rouge-l"])
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge-l"])
 @pytest.mark.parametrize("mode", ["corpus", "paper"])
 def test_a_contribution_is_what_the_score_gains(name: str, mode: str) -> None:
     metric = make_metric(name)
@@ -220,6 +220,15 @@ def test_a_contribution_is_what_the_score_gains(name: str, mode: str) -> None:
             metric.corpus_score(table) if mode == "corpus" else metric.segment_scores(table).mean() for table in (raw, changed)
         )
         assert gains[place] == pytest.approx((after - before) * (1 if metric.spec.higher_is_better else -1), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge-l"])
+def test_every_one_of_very_many_segments_has_its_part(name: str) -> None:
+    metric = make_metric(name)
+    references = tuple(f"the cat number {place} sat on the old mat ." for place in range(2500))
+    made = corpus(references, s=tuple(text.replace("cat", "hen") for text in references), t=references)
+    gains = contributions(metric, "corpus", metric.statistics(made.segments("s")), metric.statistics(made.segments("t")))
+    assert len(gains) == 2500 and (gains > 0).all()
 
 
 def test_a_share_of_the_feature_is_masked() -> None:
