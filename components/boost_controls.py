@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -134,3 +136,8 @@ def _more(work: Workspace, corpus: Corpus, criterion: Criterion | None) -> None:
 
 def _known(work: Workspace, name: str) -> str:
     return name if name in work.corpora() and name != work.view["corpus"] else ""
+
+
+def set_cell(work: Workspace) -> Callable[[Mapping[str, Any]], None]:
+    """Puts the p and w of a clicked point into the view."""
+    return lambda point: work.set(p=f"{point['p']:g}", w=f"{point['w']:g}")

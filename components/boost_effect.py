@@ -10,13 +10,13 @@ from components import services
 from components.boost_controls import COEFFICIENT_TITLES
 from components.boost_runs import Study
 from components.boost_sentence import TERMS, collapse
-from components.boost_vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places, signed
 from components.score_table import criterion_title
 from components.states import plain
 from components.tables import show_table
+from components.vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.effect import segment_frame, system_frame
 from engine.boost.grid import W_GRID, Surface, correlate

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.boost_controls import set_cell
 from components.boost_surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
-from components.boost_vega import Spec, clickable, draw, ink, layer, named_points, number_field, set_cell, text_field
 from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
+from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
 from engine.corpus.types import Corpus

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 
 from components.boost_surface import Cell, colour_scale
-from components.boost_vega import ink, paper
 from components.charts import footnote, is_dark
 from components.numbers import number
 from components.picture import file_name
+from components.vega import ink, paper
 from engine.boost.grid import Surface
 from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec

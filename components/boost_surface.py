@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_vega import Spec, clickable, draw, faint, ink, layer, named_points, number_field, set_cell, text_field
+from components.boost_controls import set_cell
 from components.charts import footnote, is_dark
 from components.numbers import number, signed
+from components.vega import Spec, clickable, draw, faint, ink, layer, named_points, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
 from engine.report.colours import NEGATIVE, NEUTRAL, POSITIVE, UNDEFINED

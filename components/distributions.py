@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_vega import Spec, number_field, text_field
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count
+from components.vega import Spec, number_field, text_field
 from components.workspace import Workspace
 from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from components.boost_vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.features_bar_data import bar_frame, cut, ends, row_frame
 from components.features_rows import FeatureRow
 from components.features_runs import Study
 from components.numbers import score_places
 from components.states import plain
+from components.vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.workspace import Workspace
 
 ROW, HEAD, AXIS = 34, 26, 46  # pixels

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.charts import is_dark
 from components.downloads import download_csv
 from components.features_bar_data import INTERVALS
@@ -16,6 +15,7 @@ from components.features_names import feature_title
 from components.features_runs import Study
 from components.numbers import MISSING, number, score_places
 from components.states import plain
+from components.vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.workspace import Workspace
 from engine.muler.features import Feature
 from engine.muler.results import Breakdown, FeatureScore

@@ -40,6 +40,21 @@ _ENTITIES = {
     "PERCENT": "Percentages", "PERSON": "People", "PRODUCT": "Products", "QUANTITY": "Quantities", "TIME": "Times of day",
     "WORK_OF_ART": "Works of art",
 }  # fmt: skip
+_MORPHOLOGY = {
+    "Number=Sing": "singular", "Number=Plur": "plural", "Tense=Past": "past", "Tense=Pres": "present", "Tense=Fut": "future",
+    "Gender=Masc": "masculine", "Gender=Fem": "feminine", "Gender=Neut": "neuter", "Case=Nom": "nominative",
+    "Case=Acc": "accusative", "Case=Gen": "genitive", "Case=Dat": "dative", "Definite=Def": "definite",
+    "Definite=Ind": "indefinite", "Degree=Pos": "positive", "Degree=Cmp": "comparative", "Degree=Sup": "superlative",
+    "Mood=Ind": "indicative", "Mood=Imp": "imperative", "Mood=Sub": "subjunctive", "Mood=Cnd": "conditional",
+    "VerbForm=Fin": "finite", "VerbForm=Inf": "infinitive", "VerbForm=Part": "participle", "VerbForm=Ger": "gerund",
+    "Aspect=Prog": "progressive", "Aspect=Perf": "perfect", "Aspect=Imp": "imperfective", "Person=1": "I, we",
+    "Person=2": "you", "Person=3": "he, she, they", "Poss=Yes": "possessive", "Reflex=Yes": "reflexive",
+    "PronType=Art": "article", "PronType=Dem": "demonstrative", "PronType=Prs": "personal", "PronType=Rel": "relative",
+    "PronType=Int": "interrogative", "PronType=Ind": "indefinite", "NumType=Card": "cardinal", "NumType=Ord": "ordinal",
+    "NumType=Mult": "times", "Voice=Pass": "passive", "Voice=Act": "active", "Polarity=Neg": "negative",
+}  # fmt: skip
+"""Features and values of Universal Dependencies in plain words."""
+
 _OTHERS = {
     "gender:words": "Gender words",
     "negation:words": "Negation words",
@@ -58,6 +73,9 @@ def feature_title(feature: Feature) -> str:
         return _POS.get(feature.name, feature.name)
     if feature.family == "ner":
         return _ENTITIES.get(feature.name, f"Entities {feature.name}")
+    if feature.family == "morph":
+        words = _MORPHOLOGY.get(feature.name)
+        return f"{feature.name} ({words})" if words else feature.name
     name = feature.name[:1].upper() + feature.name[1:]
     if feature.family == "punctuation":
         return f"{name}s"

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_vega import draw, layer, number_field, text_field
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places
 from components.states import plain
 from components.tables import show_table
+from components.vega import draw, layer, number_field, text_field
 from engine.corpus.types import SYSTEM_LEVEL, Corpus, Criterion
 from engine.metrics.base import MetricSpec
 from engine.scoring.systems import SystemScore, SystemScores

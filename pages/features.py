@@ -13,17 +13,20 @@ from components.features_sentence import show_answer
 from components.features_tables import show_downloads, show_lexicons, show_missing, show_odd, show_table, show_undefined
 from components.features_view import pick_view
 from components.job_progress import await_result
-from components.states import corpus_or_notice, plain, show_empty
+from components.states import plain, segments_or_notice, show_empty
 from components.workspace import Workspace, under_entry, workspace
-from engine.corpus.types import Corpus
 from engine.muler.features import Feature
 
 
 def draw(work: Workspace) -> None:
     """The page from top to bottom."""
     st.title("Features", anchor=False)
-    corpus = corpus_or_notice(work)
-    if corpus is None or not can_be_broken_down(corpus):
+    corpus = segments_or_notice(work)
+    if corpus is None:
+        return
+    if not any(text is not None for references in corpus.references for text in references):
+        remedy = "MuLER masks words in output and reference. Upload a reference with the outputs on the page Corpus."
+        show_empty("The corpus has no references", remedy, ":material/compare_arrows:")
         return
     answer = st.container()
     asked = pick(work)
@@ -38,18 +41,6 @@ def draw(work: Workspace) -> None:
     outcome = study.breakdown()
     if await_result(outcome, work, f"Breaking {plain(study.metric.spec.name)} down by feature"):
         draw_found(study, outcome.value, answer, chosen)
-
-
-def can_be_broken_down(corpus: Corpus) -> bool:
-    """True where there are segments and references; otherwise say what is missing."""
-    if not len(corpus):
-        show_empty("The corpus has no segments", "Choose another one in the sidebar.")
-    elif not any(text is not None for references in corpus.references for text in references):
-        remedy = "MuLER masks words in output and reference. Upload a reference with the outputs on the page Corpus."
-        show_empty("The corpus has no references", remedy, ":material/compare_arrows:")
-    else:
-        return True
-    return False
 
 
 def draw_found(study: Study, found: Found, answer: DeltaGenerator, chosen: tuple[str, str, str]) -> None:

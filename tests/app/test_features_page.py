@@ -252,6 +252,8 @@ def test_words_that_only_one_side_has() -> None:
 def test_every_family_and_tag_has_a_name() -> None:
     titles = [feature_title(Feature("pos", name)) for name in UPOS]
     assert len(set(titles)) == len(UPOS)
-    assert feature_words(Feature("pos", "VERB")) == "verbs" and feature_title(Feature("morph", "Tense=Past")) == "Tense=Past"
+    assert (
+        feature_words(Feature("pos", "VERB")) == "verbs" and feature_title(Feature("morph", "Tense=Past")) == "Tense=Past (past)"
+    )
     assert feature_title(Feature("gender", "female")) == "Female words"
     assert set(FAMILY_TITLES) == set(FAMILIES)

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.metrics.encoders.generic import GenericEncoder, load_model
+from engine.metrics.encoders.heap import give_back
 from engine.metrics.encoders.locate import Checkpoint
 from engine.metrics.encoders.packed import MODEL_TYPES, PackedEncoder, bare_names, can_pack, stored_weights
 from engine.metrics.encoders.tokens import Long, TextTokenizer, Tokens, load_tokenizer
@@ -70,6 +71,7 @@ class Encoder:
             fresh = dict(zip(missing, self._embed(self.tokenizer(missing, long))))
             _memory.put_many(self._key, long, fresh)
             found |= fresh
+            give_back()
         return found
 
     def hidden(self, texts: Sequence[str]) -> list[list[Tensor]]:

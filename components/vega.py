@@ -8,14 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.charts import is_dark
+from components.charts import FAINT, is_dark
 from components.workspace import Workspace
 
 Spec = dict[str, Any]
 
 _INK = ("#1f2a30", "#e4e9ea")
 _PAPER = ("#ffffff", "#14191c")
-_FAINT = ("#7b878d", "#8d999e")
 
 
 def ink() -> str:
@@ -30,7 +29,7 @@ def paper() -> str:
 
 def faint() -> str:
     """The colour of what stands back."""
-    return _FAINT[is_dark()]
+    return FAINT[is_dark()]
 
 
 def number_field(name: str, **more: Any) -> Spec:
@@ -90,7 +89,7 @@ def draw(
     if work is None or then is None:
         st.vega_lite_chart(spec=spec, key=key, alt=alt)
         return
-    again = work.drafts.get("boost-turn", 0)  # another key forgets the selection, so that the same point can be clicked again
+    again = work.drafts.get("chart-turn", 0)  # another key forgets the selection, so that the same point can be clicked again
     key = f"{key}-{again}"
 
     def take() -> None:
@@ -103,9 +102,4 @@ def draw(
 
 def forget_clicks(work: Workspace) -> None:
     """Make the charts forget what was clicked."""
-    work.drafts["boost-turn"] = work.drafts.get("boost-turn", 0) + 1
-
-
-def set_cell(work: Workspace) -> Callable[[Spec], None]:
-    """Puts the p and w of a clicked point into the view."""
-    return lambda point: work.set(p=f"{point['p']:g}", w=f"{point['w']:g}")
+    work.drafts["chart-turn"] = work.drafts.get("chart-turn", 0) + 1
