@@ -14,11 +14,12 @@ from components.features_rows import FeatureRow
 from components.features_runs import Found, Study
 from components.numbers import MISSING, count, decimals, number, score_places
 from components.states import plain
+from components.tables import show_table
 from components.workspace import Workspace
 from engine.muler.results import Breakdown
 
 
-def show_table(study: Study, rows: Sequence[FeatureRow]) -> None:
+def show_numbers(study: Study, rows: Sequence[FeatureRow]) -> None:
     """Draw all numbers of all features; a click on a row chooses its feature and system."""
     places = score_places(study.metric.spec.range)
     records, keys = [], []
@@ -56,12 +57,10 @@ def show_table(study: Study, rows: Sequence[FeatureRow]) -> None:
     config["Same"] = form(help="As often (hit)")
     config["Fewer"] = form(help="Less often (miss)")
     key = f"features-table-{study.work.drafts.get('features table', 0)}"
-    st.dataframe(
+    show_table(
         frame,
-        hide_index=True,
+        config,
         height=520 if len(frame) > 14 else "content",
-        column_config=config,
-        placeholder=MISSING,
         key=key,
         on_select=lambda: _pick_row(study.work, key, keys),
         selection_mode=["single-row", "single-cell"],
@@ -151,7 +150,7 @@ def show_lexicons(study: Study, found: Breakdown) -> None:
     ]
     help = "Mean over sentences of the absolute difference between output and reference in the mean value of their words"
     config = {"": st.column_config.TextColumn(width=36), "Difference": st.column_config.NumberColumn(format="%.4f", help=help)}
-    st.dataframe(pd.DataFrame(records), hide_index=True, height="content", column_config=config, placeholder=MISSING)
+    show_table(pd.DataFrame(records), config, height="content")
     st.caption("0: the words of each output are worth as much as those of its reference, on average. In the lexicon's own unit.")
 
 

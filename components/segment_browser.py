@@ -140,7 +140,6 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
         frame,
         _columns(frame, spec),
         height=460 if len(frame) > 12 else "content",
-        placeholder="\u2013",
         key="segments",
         on_select=open_row,
         selection_mode=["single-row", "single-cell"],

@@ -9,21 +9,22 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.numbers import MINUS
+from components.numbers import MINUS, MISSING
 
 
 def show_table(frame: pd.DataFrame, config: Mapping[str, Any], **arguments: Any) -> Any:
-    """Draw a table as `st.dataframe` does.
+    """Draw a table as `st.dataframe` does; a dash stands where there is no value.
 
     Parameters
     ----------
     config : column → its configuration; a number column's format is in the style of printf.
     """
+    arguments = {"hide_index": True, "placeholder": MISSING, **arguments}
     writers = {name: _writer(format) for name, format in _formats(frame, config).items()}
     if not writers:
-        return st.dataframe(frame, hide_index=True, column_config=dict(config), **arguments)
+        return st.dataframe(frame, column_config=dict(config), **arguments)
     own = {name: _without_format(column) if name in writers else column for name, column in config.items()}
-    return st.dataframe(frame.style.format(writers), hide_index=True, column_config=own, **arguments)
+    return st.dataframe(frame.style.format(writers), column_config=own, **arguments)
 
 
 def _formats(frame: pd.DataFrame, config: Mapping[str, Any]) -> dict[str, str]:
@@ -39,7 +40,7 @@ def _formats(frame: pd.DataFrame, config: Mapping[str, Any]) -> dict[str, str]:
 def _writer(format: str) -> Callable[[float], str]:
     def write(value: float) -> str:
         if value is None or math.isnan(value):
-            return ""
+            return MISSING
         text = format % value
         return text.lstrip("+-") if float(text) == 0 else text.replace("-", MINUS)
 

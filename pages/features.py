@@ -10,7 +10,7 @@ from components.features_rows import PER_PAGE, FeatureRow, feature_rows
 from components.features_runs import Found, Study, may_start
 from components.features_segments import pick_feature, show_segments
 from components.features_sentence import show_answer
-from components.features_tables import show_downloads, show_lexicons, show_missing, show_odd, show_table, show_undefined
+from components.features_tables import show_downloads, show_lexicons, show_missing, show_numbers, show_odd, show_undefined
 from components.features_view import pick_view
 from components.job_progress import await_result
 from components.states import plain, segments_or_notice, show_empty
@@ -69,7 +69,7 @@ def draw_pair(study: Study, found: Found, rows: list[FeatureRow], show: str, val
     """A and B: bars or the table, what is odd or undefined, the downloads."""
     known = [row for row in rows if row.defined]
     if show == "table":
-        show_table(study, rows)
+        show_numbers(study, rows)
     elif known:
         sheet, sheets = sheet_of(study.work, known)
         chosen = study.work.view["feature"] or rows[0].feature.id

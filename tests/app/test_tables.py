@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from app_helpers import Open, settle
 
+from components.numbers import MISSING
 from components.tables import _formats, _writer
 
 
@@ -22,7 +23,13 @@ def test_only_columns_with_negative_numbers_are_written_here() -> None:
 
 def test_numbers_are_written_with_a_true_minus() -> None:
     write = _writer("%+.2f")
-    assert [write(value) for value in (-1.234, 1.234, -0.001, 0.0, float("nan"))] == ["\u22121.23", "+1.23", "0.00", "0.00", ""]
+    assert [write(value) for value in (-1.234, 1.234, -0.001, 0.0, float("nan"))] == [
+        "\u22121.23",
+        "+1.23",
+        "0.00",
+        "0.00",
+        MISSING,
+    ]
 
 
 def test_systems_stand_best_first(open_app: Open) -> None:
