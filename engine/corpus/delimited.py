@@ -16,6 +16,7 @@ from engine.corpus.numerals import number
 
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "vertical bar"}
 _SAMPLE = 400
+_WIDE = 2  # delimiters in a row that cannot be a segment with an empty source and an empty text
 
 
 @dataclass
@@ -71,6 +72,8 @@ def _plain_table(lines: list[str], delimiter: str, file: str, reader: str, findi
     header = find_header(head)
     if header not in (None, 0) or len(lines) == 1:
         return None
+    if header == 0 and width >= _WIDE and not lines[-1].strip(delimiter):
+        return None
     count, first = len(lines), 0 if header is None else 1
     joined = delimiter.join(lines)
     lines.clear()  # a large table is in memory only once more than it must be
@@ -88,7 +91,9 @@ def _any_table(lines: list[str], delimiter: str, file: str, reader: str, finding
         line = rows.lines[header]
         findings.note("title-rows", file, f"What stands above the header (line {line}) was taken for a title.", line=line)
     cells, numbers = rows.cells[header or 0 :], rows.lines[header or 0 :]
-    _report_gaps(cells, numbers, file, findings)
+    empty = _trailing_empty(cells) if header is not None else 0
+    _report_gaps(cells, numbers, numbers[len(numbers) - empty :], file, findings)
+    del cells[len(cells) - empty :], numbers[len(numbers) - empty :]
     cells = _even_out(cells, numbers, 0 if header is not None else None, file, delimiter, rows, findings)
     if len(cells) <= (header is not None):
         place = numbers[0] if numbers else 1
@@ -97,15 +102,30 @@ def _any_table(lines: list[str], delimiter: str, file: str, reader: str, finding
     return make_grid(file, reader, None if header is None else cells[0], list(zip(*body)), numbers[-len(body) :], findings)
 
 
-def _report_gaps(cells: Sequence[Sequence[str | None]], lines: Sequence[int], file: str, findings: Findings) -> None:
-    """Report blank lines between the rows of a table, which are passed over: one may have been meant for an empty text."""
-    gaps = []
+def _trailing_empty(cells: Sequence[Sequence[str | None]]) -> int:
+    """How many rows at the end have nothing in three or more cells, as spreadsheets leave them where rows were cleared."""
+    count = 0
+    for row in reversed(cells):
+        if len(row) <= _WIDE or any(row):
+            break
+        count += 1
+    return count
+
+
+def _report_gaps(
+    cells: Sequence[Sequence[str | None]], lines: Sequence[int], empty: Sequence[int], file: str, findings: Findings
+) -> None:
+    """Report what is passed over: blank lines between the rows of a table, and `empty` ones, with delimiters alone, at its end.
+
+    One may have been meant for an empty text.
+    """
+    gaps = list(empty)
     for record, start, following in zip(cells, lines, lines[1:]):
         if following - start > 1:
             gaps += range(start + 1 + sum(str(cell).count("\n") for cell in record), following)
     if gaps:
         remedy = "Delete them; where an empty text is meant, write the rest of its row."
-        findings.lines("blank-lines", file, gaps, "Nothing stands in {lines}; blank lines were passed over.", remedy)
+        findings.lines("blank-lines", file, sorted(gaps), "Nothing stands in {lines}; blank lines were passed over.", remedy)
 
 
 def choose_delimiter(lines: Sequence[str], file: str) -> str | None:

@@ -95,7 +95,7 @@ def paired_bootstrap(
     ----------
     score_a, score_b : from weights float64[b, n] to scores float64[b].
 
-    Source: Koehn 2004, with the centred two-sided p-value of sacrebleu's paired bootstrap (see `bootstrap_p_value`).
+    Source: Koehn 2004, with the p-value of sacrebleu's paired bootstrap (see `folded_p_value`).
     """
     parts = []
     for weights in bootstrap_chunks(n, resamples, rng):
@@ -105,13 +105,13 @@ def paired_bootstrap(
     once = np.ones((1, n))
     delta = float(np.atleast_1d(score_a(once))[0] - np.atleast_1d(score_b(once))[0])
     low, high = interval(deltas, level)
-    return PairedBootstrap(delta, low, high, bootstrap_p_value(deltas, delta), int((~np.isnan(deltas)).sum()))
+    return PairedBootstrap(delta, low, high, folded_p_value(deltas, delta), int((~np.isnan(deltas)).sum()))
 
 
 def bootstrap_p_value(deltas: np.ndarray, delta: float) -> float:
-    """Two-sided p-value of a difference from its bootstrap distribution.
+    """Two-sided p-value of a difference from its bootstrap distribution, moved so that it lies around 0.
 
-    The absolute differences are centred at their mean, and p = (1 + #{centred ≥ |delta|}) / (1 + resamples).
+    p = (1 + #{|centred| ≥ |delta|}) / (1 + resamples).
 
     Parameters
     ----------
@@ -122,11 +122,26 @@ def bootstrap_p_value(deltas: np.ndarray, delta: float) -> float:
     -------
     p in (0, 1]; NaN where the observed difference or every resample is undefined.
 
-    Source: Riezler and Maxwell 2005, as sacrebleu's `paired-bs` computes it, but for one thing: it counts > instead of
-    ≥, and so calls two identical systems significantly different.
+    Source: Davison and Hinkley 1997, section 4.4.
+    """
+    defined = deltas[~np.isnan(deltas)]
+    return _share_reaching(np.abs(defined - defined.mean()) if len(defined) else defined, delta)
+
+
+def folded_p_value(deltas: np.ndarray, delta: float) -> float:
+    """The same as sacrebleu's `paired-bs` has it: the differences lose their signs before they are centred, not after.
+
+    Where the systems do not differ this is about half of `bootstrap_p_value`, so too many differences pass for significant.
+
+    Source: Riezler and Maxwell 2005, as sacrebleu computes it, but for one thing: it counts > instead of ≥, and so
+    calls two identical systems significantly different.
     """
     sizes = np.abs(deltas[~np.isnan(deltas)])
+    return _share_reaching(sizes - sizes.mean() if len(sizes) else sizes, delta)
+
+
+def _share_reaching(sizes: np.ndarray, delta: float) -> float:
     if np.isnan(delta) or len(sizes) == 0:
         return float("nan")
-    reached = int(np.sum(sizes - sizes.mean() >= abs(delta) - 1e-12 * max(1.0, abs(delta))))
+    reached = int(np.sum(sizes >= abs(delta) - 1e-12 * max(1.0, abs(delta))))
     return (reached + 1) / (len(sizes) + 1)

@@ -90,6 +90,15 @@ def test_blank_lines_between_rows_are_named():
     assert (finding.line, finding.severity) == (5, "warning") and "line 5;" in finding.message
 
 
+def test_empty_rows_at_the_end_are_named_and_passed_over():
+    loaded = read("x.csv", "src,mt,ref\na,b,c\nd,e,f\n,,\n,,\n")
+    assert corpus_of(loaded).systems["mt"] == ("b", "e")
+    assert "lines 4 and 5" in kinds(loaded)["blank-lines"].message
+    loaded = read("long.csv", "system,segment,mt,ref\nA,1,x,y\nB,1,z,y\n,,,\n")
+    assert list(corpus_of(loaded).systems) == ["A", "B"] and len(corpus_of(loaded)) == 1
+    assert len(corpus_of(read("two.tsv", "src\tmt\na cat\tthe cat\n\t\n"))) == 2  # both texts may be empty
+
+
 def test_prose_is_no_table():
     prose = "Hello, my friend; how are you?\nFine, thanks; and you?\nGood, really; I am.\n"
     assert len(corpus_of(read("t.txt", prose))) == 3

@@ -91,6 +91,19 @@ def test_paired_bootstrap_equals_sacrebleu(data):
             assert found.low < found.delta < found.high
 
 
+def test_p_values_of_equal_systems_are_uniform():
+    chance = np.random.default_rng(3)
+    found = []
+    for _ in range(400):
+        values = chance.normal(size=60)
+        drawn = values[chance.integers(60, size=(400, 60))].mean(axis=1)
+        found.append(resampling.bootstrap_p_value(drawn, values.mean()))
+    assert scipy.stats.kstest(found, "uniform").pvalue > 0.01
+    assert 0.02 < np.mean(np.array(found) <= 0.05) < 0.09
+    assert resampling.bootstrap_p_value(np.zeros(20), 0.0) == 1.0
+    assert np.isnan(resampling.bootstrap_p_value(np.full(5, np.nan), 1.0))
+
+
 def test_paired_randomisation_equals_sacrebleu(data):
     from sacrebleu.metrics import BLEU
     from sacrebleu.significance import PairedTest
