@@ -70,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mask", default="UNKWORDZ", help="mask word; 'model' for the encoder's own, one token long")
     parser.add_argument("--references", type=int, default=0, help="only the first N references of SummEval (default all 11)")
     parser.add_argument("--limit", type=int, default=0, help="only the first N documents, or N segments of a language pair")
+    parser.add_argument("--target-limit", type=int, default=0, help="only the first N documents of REALSumm")
     parser.add_argument("--regularisation", default="paper", choices=REGULARISATIONS)
     parser.add_argument("--calibration", default="median", choices=METHODS)
     parser.add_argument("--resamples", type=int, default=9999, help="of the significance tests; 0 leaves them out")
@@ -141,13 +142,14 @@ def summeval(run: Run) -> pd.DataFrame:
 def realsumm(run: Run) -> pd.DataFrame:
     """REALSumm, system and segment level, with the mean of the values chosen on SummEval's parts."""
     source, target = _summeval_corpus(run), run.load("sum", "realsumm_bmx_processed.tsv.gz")
+    target = target.head(run.chosen.target_limit or len(target))
     table = []
     for metric in run.metrics(("bertscore", "bleu", "chrf"), source):
         for options in run.explainers():
             group_of = run.explained(source, metric, options, "SummEval")
             p, w = _snapped_mean(_chosen_on_parts(run, [group_of(item.name, item.name) for item in source.criteria]))
             group = run.explained(target, metric, options, "REALSumm")(target.criteria[0].name, "REALSumm")
-            first = {"metric": metric.spec.id, "explainer": options.explainer, "p": p, "w": w}
+            first = {"metric": metric.spec.id, "explainer": options.explainer, "documents": len(target), "p": p, "w": w}
             for level in ("system", "segment"):
                 for coefficient in ("kendall", "spearman", "pearson"):
                     found = _assess(run, [group], [(p, w)], level, coefficient)
