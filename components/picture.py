@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.segment_picker import segment_place
+from components.explain.segment_picker import segment_place
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
 from engine.metrics.base import MetricSpec

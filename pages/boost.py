@@ -3,15 +3,15 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.boost_controls import pick, pick_group
-from components.boost_effect import looked_at, pick_cell, show_cell, show_scatter, show_systems, show_use
-from components.boost_lines import show_aggregates, show_lines
-from components.boost_runs import Study, explained, other_study, surface_of
-from components.boost_sentence import show_answer, show_missing, show_unjudged
-from components.boost_solid import show_solid
-from components.boost_surface import show_map, show_notes
+from components.boost.controls import pick, pick_group
+from components.boost.effect import looked_at, pick_cell, show_cell, show_scatter, show_systems, show_use
+from components.boost.lines import show_aggregates, show_lines
+from components.boost.runs import Study, explained, other_study, surface_of
+from components.boost.sentence import show_answer, show_missing, show_unjudged
+from components.boost.solid import show_solid
+from components.boost.surface import show_map, show_notes
 from components.downloads import download_csv
-from components.explanation_panels import explainer_title
+from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.states import segments_or_notice
 from components.workspace import Workspace, under_entry, workspace

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from components import services
-from components.distributions import show_distributions
+from components.corpus.distributions import show_distributions
+from components.corpus.segment_browser import show_segments
+from components.corpus.upload import show_kept, show_upload
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count
 from components.score_table import NOT_HUMAN, best_first, show_intervals, show_scores
-from components.segment_browser import show_segments
 from components.sidebar import METRIC_TITLES, metric_title
 from components.states import corpus_or_notice, plain
-from components.upload import show_kept, show_upload
 from components.workspace import Outcome, Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.metrics.base import Metric, MetricSpec

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from components import services
-from components.all_segments import show_all_segments
 from components.downloads import download_explanations
-from components.explain_controls import explain_options, pick_explainer
-from components.explanation_notes import show_notes
-from components.explanation_panels import (
+from components.explain.all_segments import show_all_segments
+from components.explain.controls import explain_options, pick_explainer
+from components.explain.notes import show_notes
+from components.explain.panels import (
     REFERENCES_SHOWN,
     Side,
     explainer_rows,
@@ -16,15 +16,15 @@ from components.explanation_panels import (
     segment_rows,
     sides_of,
 )
+from components.explain.picked_word import show_picked
+from components.explain.quality_table import show_quality
+from components.explain.segment_picker import pick_segment, segment_place
+from components.explain.token_diff import difference_rows
+from components.explain.what_if import show_what_if
 from components.heatmap import show_heatmap
 from components.job_progress import await_result
-from components.picked_word import show_picked
 from components.picture import segment_caption, segment_file
-from components.quality_table import show_quality
-from components.segment_picker import pick_segment, segment_place
 from components.states import plain, segments_or_notice
-from components.token_diff import difference_rows
-from components.what_if import show_what_if
 from components.workspace import Outcome, Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import EXPLAINERS, ExplainOptions

@@ -3,15 +3,15 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.features_chart import show_bars, show_legend
-from components.features_controls import pick
-from components.features_map import coefficient_of, show_map, show_map_downloads
-from components.features_rows import PER_PAGE, FeatureRow, feature_rows
-from components.features_runs import Found, Study, may_start
-from components.features_segments import pick_feature, show_segments
-from components.features_sentence import show_answer
-from components.features_tables import show_downloads, show_lexicons, show_missing, show_numbers, show_odd, show_undefined
-from components.features_view import pick_view
+from components.features.chart import show_bars, show_legend
+from components.features.controls import pick
+from components.features.map import coefficient_of, show_map, show_map_downloads
+from components.features.rows import PER_PAGE, FeatureRow, feature_rows
+from components.features.runs import Found, Study, may_start
+from components.features.segments import pick_feature, show_segments
+from components.features.sentence import show_answer
+from components.features.tables import show_downloads, show_lexicons, show_missing, show_numbers, show_odd, show_undefined
+from components.features.view import pick_view
 from components.job_progress import await_result
 from components.states import plain, segments_or_notice, show_empty
 from components.workspace import Workspace, under_entry, workspace

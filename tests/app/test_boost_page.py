@@ -11,8 +11,8 @@ import pytest
 from app_helpers import Open, said, settle
 from streamlit.testing.v1 import AppTest
 
-from components.boost_sentence import verdict
-from components.boost_surface import outline
+from components.boost.sentence import verdict
+from components.boost.surface import outline
 from components.workspace import STATE_KEY, Outcome
 from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
 from engine.boost.calibrate import Calibration, Choice, HeldOut

@@ -12,9 +12,9 @@ from sacrebleu.metrics import BLEU
 from streamlit.testing.v1 import AppTest
 
 from components import services
-from components.features_controls import add_lexicon
-from components.features_names import FAMILY_TITLES, feature_title, feature_words
-from components.features_text import lone_spans, marked, masked_text
+from components.features.controls import add_lexicon
+from components.features.names import FAMILY_TITLES, feature_title, feature_words
+from components.features.text import lone_spans, marked, masked_text
 from components.workspace import STATE_KEY
 from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus

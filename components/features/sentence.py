@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from components.features_names import feature_words
-from components.features_runs import Study
+from components.features.names import feature_words
+from components.features.runs import Study
 from components.numbers import number, score_places, signed
 from components.states import plain
 from engine.muler.features import Feature

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_controls import set_cell
+from components.boost.controls import set_cell
 from components.charts import footnote, is_dark
 from components.numbers import number, signed
 from components.vega import Spec, clickable, draw, faint, ink, layer, named_points, number_field, text_field

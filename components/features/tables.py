@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from components.downloads import download_csv
-from components.features_names import family_title, feature_title
-from components.features_rows import FeatureRow
-from components.features_runs import Found, Study
+from components.features.names import family_title, feature_title
+from components.features.rows import FeatureRow
+from components.features.runs import Found, Study
 from components.numbers import MISSING, count, decimals, number, score_places
 from components.states import plain
 from components.tables import show_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components import services
-from components.explanation_panels import Side
+from components.explain.panels import Side
 from components.job_progress import await_result
 from components.numbers import decimals, number, signed
 from components.states import plain

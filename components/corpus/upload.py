@@ -10,8 +10,8 @@ from typing import Any
 import streamlit as st
 
 from components import services
-from components.column_mapping import ask_columns, column_form
-from components.file_roles import ask_roles, part_arguments
+from components.corpus.column_mapping import ask_columns, column_form
+from components.corpus.file_roles import ask_roles, part_arguments
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count

@@ -6,7 +6,7 @@ import streamlit as st
 
 from components import services
 from components.editor import Field, live_editor
-from components.explanation_panels import Side, explainer_title, importance_scale, side_title
+from components.explain.panels import Side, explainer_title, importance_scale, side_title
 from components.heatmap import Panel, show_heatmap
 from components.job_progress import await_result
 from components.numbers import number, score_places, signed

@@ -7,7 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
-from components.boost_surface import Cell, colour_scale
+from components.boost.surface import Cell, colour_scale
 from components.charts import footnote, is_dark
 from components.numbers import number
 from components.picture import file_name

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from components import services
-from components.boost_controls import COEFFICIENT_TITLES
-from components.boost_runs import Study
-from components.boost_sentence import TERMS, collapse
+from components.boost.controls import COEFFICIENT_TITLES
+from components.boost.runs import Study
+from components.boost.sentence import TERMS, collapse
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count, number, score_places, signed

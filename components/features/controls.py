@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from components.features_names import FAMILY_TITLES
+from components.features.names import FAMILY_TITLES
 from components.numbers import count
 from components.option_form import option_form
 from components.states import plain

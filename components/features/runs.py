@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from components import services
-from components.features_controls import Asked
-from components.features_names import feature_title
+from components.features.controls import Asked
+from components.features.names import feature_title
 from components.numbers import count
 from components.states import plain
 from components.workspace import Outcome, Workspace

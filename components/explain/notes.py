@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from components import services
-from components.explanation_panels import Side
+from components.explain.panels import Side
 from components.states import plain
 from components.workspace import Workspace
 from engine.metrics.base import Metric

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.boost_controls import COEFFICIENT_TITLES
-from components.boost_runs import SEEDS, Study
+from components.boost.controls import COEFFICIENT_TITLES
+from components.boost.runs import SEEDS, Study
 from components.downloads import download_csv
-from components.explanation_panels import explainer_title
+from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, number, signed
 from components.score_table import NOT_HUMAN

@@ -10,9 +10,9 @@ import streamlit as st
 
 from components.charts import is_dark
 from components.downloads import download_csv
-from components.features_bar_data import INTERVALS
-from components.features_names import feature_title
-from components.features_runs import Study
+from components.features.bar_data import INTERVALS
+from components.features.names import feature_title
+from components.features.runs import Study
 from components.numbers import MISSING, number, score_places
 from components.states import plain
 from components.vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field

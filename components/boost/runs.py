@@ -11,8 +11,8 @@ import numpy as np
 import streamlit as st
 
 from components import services
-from components.boost_controls import MEAN, WHOLE, Asked
-from components.explanation_panels import explainer_title
+from components.boost.controls import MEAN, WHOLE, Asked
+from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count
 from components.states import plain

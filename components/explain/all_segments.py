@@ -7,7 +7,7 @@ import streamlit as st
 
 from components import services
 from components.downloads import download_explanations
-from components.explanation_panels import explainer_title
+from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, decimals
 from components.picture import file_name

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from components.explanation_panels import explainer_title
+from components.explain.panels import explainer_title
 from components.option_form import option_form
 from components.workspace import Workspace
 from engine.errors import InputError

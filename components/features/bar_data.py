@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from components.charts import is_dark
-from components.features_names import feature_title
-from components.features_rows import FeatureRow
+from components.features.names import feature_title
+from components.features.rows import FeatureRow
 from components.numbers import number, signed
 from engine.muler.results import FeatureScore
 from engine.report.colours import SYSTEM_A, SYSTEM_B
@@ -29,7 +29,7 @@ def bar_frame(rows: Sequence[FeatureRow], systems: Sequence[str], value: str, pl
 
     Parameters
     ----------
-    value : a key of `components.features_names.VALUES`.
+    value : a key of `components.features.names.VALUES`.
     places : decimals of the metric.
     """
     tones = [colours[is_dark()] for colours in (SYSTEM_A, SYSTEM_B)]

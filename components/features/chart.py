@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from components.features_bar_data import bar_frame, cut, ends, row_frame
-from components.features_rows import FeatureRow
-from components.features_runs import Study
+from components.features.bar_data import bar_frame, cut, ends, row_frame
+from components.features.rows import FeatureRow
+from components.features.runs import Study
 from components.numbers import score_places
 from components.states import plain
 from components.vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
@@ -28,7 +28,7 @@ def show_bars(study: Study, rows: Sequence[FeatureRow], value: str, chosen: str)
 
     Parameters
     ----------
-    value : a key of `components.features_names.VALUES`.
+    value : a key of `components.features.names.VALUES`.
     chosen : the id of the feature that is looked at below.
     """
     spec, pair = study.metric.spec, len(study.systems) > 1

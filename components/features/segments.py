@@ -9,10 +9,10 @@ import streamlit as st
 
 from components import services
 from components.downloads import download_csv
-from components.features_names import feature_title, feature_words
-from components.features_rows import FeatureRow
-from components.features_runs import Found, Study
-from components.features_text import folded, lone_spans, masked_row, style, text_row
+from components.features.names import feature_title, feature_words
+from components.features.rows import FeatureRow
+from components.features.runs import Found, Study
+from components.features.text import folded, lone_spans, masked_row, style, text_row
 from components.job_progress import await_result
 from components.numbers import count, decimals, number, score_places
 from components.states import plain

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from components.explanation_panels import Side, hypothesis_panel, side_of, side_title, values_of
+from components.explain.panels import Side, hypothesis_panel, side_of, side_title, values_of
 from components.heatmap import Panel, Scale
 from components.heatmap.panels import largest
 from engine.corpus.types import Corpus

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from components.features_names import feature_title
+from components.features.names import feature_title
 from engine.muler.features import Feature
 from engine.muler.options import FAMILIES
 from engine.muler.results import Breakdown, FeatureScore
@@ -55,7 +55,7 @@ def feature_rows(
     ----------
     differences : of `value`, None where there is one system.
     value : muler or abl_muler, by which "value" sorts.
-    order : a key of `components.features_names.ORDERS`.
+    order : a key of `components.features.names.ORDERS`.
     """
     metric = found.rows[0].metric if found.rows else ""
     known = {} if differences is None else {(row["family"], row["feature"]): row for row in differences.to_dict("records")}

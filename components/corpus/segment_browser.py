@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from components.corpus.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
 from components.downloads import download_csv
 from components.numbers import count, score_places
 from components.score_table import criterion_title
-from components.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
 from components.states import show_empty
 from components.tables import show_table
 from components.workspace import Workspace

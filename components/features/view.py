@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.features_controls import pick_mode
-from components.features_map import FEWEST_SYSTEMS, pick_coefficient
-from components.features_names import ORDERS, VALUES
+from components.features.controls import pick_mode
+from components.features.map import FEWEST_SYSTEMS, pick_coefficient
+from components.features.names import ORDERS, VALUES
 from components.workspace import Workspace
 
 SHOWS = {"bars": "Bars", "table": "Table", "systems": "All systems"}

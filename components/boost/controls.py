@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from components.explain_controls import pick_explainer
+from components.explain.controls import pick_explainer
 from components.option_form import option_form
 from components.score_table import criterion_title
 from components.workspace import Workspace

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost_controls import set_cell
-from components.boost_surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
+from components.boost.controls import set_cell
+from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
 from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
 from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, text_field

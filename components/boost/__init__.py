@@ -1,0 +1,1 @@
+"""What the Boost page is made of."""

@@ -1,0 +1,1 @@
+"""What the Corpus page is made of."""

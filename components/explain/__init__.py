@@ -1,0 +1,1 @@
+"""What the Explain page is made of."""
