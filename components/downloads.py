@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pandas as pd
@@ -10,15 +11,24 @@ import streamlit as st
 from engine.corpus.types import Corpus
 from engine.explain.results import Explanations
 
+LONGEST = 48
+"""Characters of each part of a file's name."""
 
-def download_csv(frame: pd.DataFrame | Callable[[], pd.DataFrame], file: str, key: str, label: str = "CSV") -> None:
-    """A button that saves a table, written as the command line writes it."""
+
+def file_name(*parts: str) -> str:
+    """A file's name without its ending: the parts, joined by hyphens, with the letters and digits of any script."""
+    kept = (re.sub(r"[^\w.+]+", "-", part).strip("-.")[:LONGEST].strip("-.") for part in parts)
+    return "-".join(filter(None, kept)) or "plumbline"
+
+
+def download_csv(frame: pd.DataFrame | Callable[[], pd.DataFrame], *name: str, key: str, label: str = "CSV") -> None:
+    """A button that saves a table, written as the command line writes it; `name` are the parts of the file's name."""
     from engine.report.frames import to_bytes
 
     st.download_button(
         label,
         lambda: to_bytes(frame() if callable(frame) else frame, ".csv"),
-        f"{file}.csv",
+        f"{file_name(*name)}.csv",
         "text/csv",
         key=f"csv-{key}",
         icon=":material/download:",

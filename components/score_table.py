@@ -29,7 +29,7 @@ def show_scores(corpus: Corpus, found: Mapping[MetricSpec, SystemScores], a: str
         st.caption(f":material/info: {plain(note)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         merged = pd.concat([scores.to_frame() for scores in found.values()], ignore_index=True)
-        download_csv(merged, "scores", key="scores")
+        download_csv(merged, "scores", corpus.name, key="scores")
         with st.popover("Signatures", icon=":material/fingerprint:"):
             for spec in found:
                 st.markdown(f"**{spec.name}**")

@@ -82,7 +82,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
         draw_aggregates(study)
     if chart != "aggregates":
         show_notes(surface, chart, float(work.view["reach"]), marks)
-    draw_downloads(outcome.value, found)
+    draw_downloads(study, outcome.value, found)
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(work, chosen, calibrated=found is not None)
     shown = study.shown(group)
@@ -126,15 +126,15 @@ def draw_aggregates(study: Study) -> None:
     frame = aggregate_frame(study.rows, study.asked.options.regularisation)
     a, b = study.work.systems(study.corpus)
     show_aggregates(frame, float(study.work.view["reach"]), study.corpus, study.metric.spec, a, b)
-    download_csv(frame, "boost-aggregates", key="boost-aggregates", label="Aggregates (CSV)")
+    download_csv(frame, "boost-aggregates", *study.names, key="boost-aggregates", label="Aggregates (CSV)")
 
 
-def draw_downloads(result: BoostResult, found: Calibration | None) -> None:
+def draw_downloads(study: Study, result: BoostResult, found: Calibration | None) -> None:
     """The tables behind the surface and behind the sentence."""
     with st.container(horizontal=True, gap="small"):
-        download_csv(result.to_frame, "boost-surface", key="boost-surface", label="Surface (CSV)")
+        download_csv(result.to_frame, "boost-surface", *study.names, key="boost-surface", label="Surface (CSV)")
         if found:
-            download_csv(found.to_frame, "boost-held-out", key="boost-held-out", label="Held-out parts (CSV)")
+            download_csv(found.to_frame, "boost-held-out", *study.names, key="boost-held-out", label="Held-out parts (CSV)")
 
 
 if under_entry():

@@ -17,13 +17,13 @@ from components.explain.panels import (
     sides_of,
 )
 from components.explain.picked_word import show_picked
+from components.explain.picture import segment_caption, segment_file
 from components.explain.quality_table import show_quality
 from components.explain.segment_picker import pick_segment, segment_place
 from components.explain.token_diff import difference_rows
 from components.explain.what_if import show_what_if
 from components.heatmap import show_heatmap
 from components.job_progress import await_result
-from components.picture import segment_caption, segment_file
 from components.states import plain, segments_or_notice
 from components.workspace import Outcome, Workspace, under_entry, workspace
 from engine.corpus.types import Corpus

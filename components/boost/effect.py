@@ -115,7 +115,7 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
         del table[""], config[""]
     show_table(table, config, height="content", alt="Systems before and after boosting")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(frame, "boost-systems", key="boost-systems", label="Systems (CSV)")
+        download_csv(frame, "boost-systems", *study.names, key="boost-systems", label="Systems (CSV)")
         st.caption(_ranks(frame), width="content")
 
 
@@ -155,7 +155,7 @@ def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
         notes.append("click one to see its words on Explain")
     everything = lambda: segment_frame(study.rows, p, w, options.regularisation, group)  # noqa: E731
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(everything, "boost-segments", key="boost-segments", label="Outputs (CSV)")
+        download_csv(everything, "boost-segments", *study.names, key="boost-segments", label="Outputs (CSV)")
         st.caption("; ".join(notes) + ".", width="content")
 
 

@@ -88,6 +88,11 @@ class Study:
     role: str = "own"
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Corpus and metric, for the names of files."""
+        return self.corpus.name, self.metric.spec.id
+
+    @property
     def key(self) -> tuple:
         """What decides the rows."""
         return self.corpus.hash, self.metric.spec.signature, self.asked.explain, self.asked.options.sides

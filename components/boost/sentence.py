@@ -197,7 +197,7 @@ def _stability(study: Study, other: Study | None) -> None:
         return
     if await_result(outcome, study.work, f"Explaining with {SEEDS} seeds"):
         st.markdown(stability(outcome.value))
-        download_csv(outcome.value.to_frame(), "boost-seeds", key="boost-seeds", label="Seeds (CSV)")
+        download_csv(outcome.value.to_frame(), "boost-seeds", *study.names, key="boost-seeds", label="Seeds (CSV)")
 
 
 def stability(found: SeedStudy) -> str:

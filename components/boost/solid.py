@@ -9,8 +9,8 @@ import streamlit as st
 
 from components.boost.surface import Cell, colour_scale
 from components.charts import footnote, is_dark
+from components.downloads import file_name
 from components.numbers import number
-from components.picture import file_name
 from components.vega import ink, paper
 from engine.boost.grid import Surface
 from engine.corpus.types import Corpus

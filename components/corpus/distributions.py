@@ -53,7 +53,7 @@ def show_distributions(
     chart = _chart(frame, names, spec, footnote(corpus, spec))
     st.vega_lite_chart(spec=chart, key="distribution", on_select=lambda: _filter(work), selection_mode="bar", alt=alt_text)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(frame[["system", "low", "high", "segments"]], "distribution", key="distribution")
+        download_csv(frame[["system", "low", "high", "segments"]], "distribution", corpus.name, spec.id, key="distribution")
         note = f"; {count(undefined, 'output')} without a score left out" if undefined else ""
         st.caption(f"Click a bar to list the segments behind it{note}.", width="content")
 

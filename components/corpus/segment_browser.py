@@ -190,7 +190,7 @@ def _foot(
 
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", horizontal_alignment="distribute"):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content"):
-            download_csv(everything, "segments", key="segments")
+            download_csv(everything, "segments", rows.corpus.name, key="segments")
             noun = "segment" if paired else "output"
             st.caption(f"{count(total, noun)} \u00b7 choose a row to explain it", width="content")
         if pages > 1:

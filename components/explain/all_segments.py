@@ -6,11 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from components import services
-from components.downloads import download_explanations
+from components.downloads import download_explanations, file_name
 from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, decimals
-from components.picture import file_name
 from components.tables import show_table
 from components.workspace import Workspace
 from engine.corpus.types import Corpus

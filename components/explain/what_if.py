@@ -7,10 +7,10 @@ import streamlit as st
 from components import services
 from components.editor import Field, live_editor
 from components.explain.panels import Side, explainer_title, importance_scale, side_title
+from components.explain.picture import segment_caption, segment_file
 from components.heatmap import Panel, show_heatmap
 from components.job_progress import await_result
 from components.numbers import number, score_places, signed
-from components.picture import segment_caption, segment_file
 from components.workspace import Workspace
 from engine.corpus.types import Corpus, Segment
 from engine.explain.options import ExplainOptions

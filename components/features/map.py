@@ -64,14 +64,15 @@ def show_map(study: Study, found: Breakdown, features: Sequence[Feature], value:
 
 def show_map_downloads(study: Study, found: Breakdown, value: str, coefficient: str) -> None:
     """Buttons for the matrix, the correlations and all rows."""
-    metric = study.metric.spec.id
     with st.container(horizontal=True, gap="small"):
-        matrix = lambda: found.matrix(metric, value).rename_axis("feature").reset_index()  # noqa: E731
-        download_csv(matrix, f"features-systems-{value.replace('_', '-')}", key="features-matrix", label="Matrix (CSV)")
+        matrix = lambda: found.matrix(study.metric.spec.id, value).rename_axis("feature").reset_index()  # noqa: E731
+        download_csv(
+            matrix, f"features-systems-{value.replace('_', '-')}", *study.names, key="features-matrix", label="Matrix (CSV)"
+        )
         if len(study.systems) >= FEWEST_SYSTEMS:
             made = lambda: found.correlations(coefficient)  # noqa: E731
-            download_csv(made, "features-correlations", key="features-correlations", label="Correlations (CSV)")
-        download_csv(found.to_frame, "features-all-systems", key="features-all", label="All rows (CSV)")
+            download_csv(made, "features-correlations", *study.names, key="features-correlations", label="Correlations (CSV)")
+        download_csv(found.to_frame, "features-all-systems", *study.names, key="features-all", label="All rows (CSV)")
 
 
 def _cells(study: Study, found: Breakdown, features: Sequence[Feature], systems: list[str], value: str) -> pd.DataFrame:

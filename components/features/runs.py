@@ -74,6 +74,11 @@ class Study:
     asked: Asked
     systems: tuple[str, ...]
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """Corpus and metric, for the names of files."""
+        return self.corpus.name, self.metric.spec.id
+
     @cached_property
     def key(self) -> tuple:
         """What decides the breakdown."""

@@ -88,6 +88,7 @@ def _show_scored(study: Study, segments: FeatureSegments) -> None:
         download_csv(
             lambda: study.corpus.with_ids(scored_texts(segments, study.metric, services.scorer())),
             "features-masked-texts",
+            *study.names,
             key="features-masked",
             label="Masked texts as scored (CSV)",
         )

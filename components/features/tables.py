@@ -157,16 +157,19 @@ def show_lexicons(study: Study, found: Breakdown) -> None:
 def show_downloads(study: Study, found: Breakdown) -> None:
     """Buttons for the tables, and what the numbers were made with."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        download_csv(found.to_frame, "features", key="features", label="Breakdown (CSV)")
+        download_csv(found.to_frame, "features", *study.names, key="features", label="Breakdown (CSV)")
         if len(study.systems) > 1:
             download_csv(
                 lambda: found.differences(*study.systems),
                 "features-differences",
+                *study.names,
                 key="features-differences",
                 label="Differences (CSV)",
             )
         if found.lexicons:
-            download_csv(found.lexicon_frame, "features-lexicons", key="features-lexicons", label="Lexicon values (CSV)")
+            download_csv(
+                found.lexicon_frame, "features-lexicons", *study.names, key="features-lexicons", label="Lexicon values (CSV)"
+            )
         with st.popover("Signature", icon=":material/fingerprint:"):
             options = study.asked.options
             st.code(study.metric.spec.signature, language=None, wrap_lines=True)

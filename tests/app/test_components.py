@@ -11,10 +11,11 @@ from components import address
 from components.corpus.column_mapping import roles
 from components.corpus.distributions import histogram
 from components.corpus.segment_rows import SegmentRows, Wanted
+from components.downloads import file_name
+from components.explain.picture import segment_caption, segment_file
 from components.explain.token_diff import align
 from components.heatmap import Mark, Panel, Scale
 from components.numbers import count, decimals, duration, number, signed
-from components.picture import file_name, segment_caption, segment_file
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
 from engine.explain.words import split_words

@@ -54,14 +54,15 @@ class Visit:
         expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=WAIT)
         self.settle()
 
-    def table(self, button_key: str) -> pd.DataFrame:
-        """Press a download button and read the CSV."""
-        return pd.read_csv(io.BytesIO(self.file(button_key)), keep_default_na=False, na_values=[""])
+    def table(self, button_key: str, named: str | None = None) -> pd.DataFrame:
+        """Press a download button and read the CSV; see `file`."""
+        return pd.read_csv(io.BytesIO(self.file(button_key, named)), keep_default_na=False, na_values=[""])
 
-    def file(self, button_key: str) -> bytes:
-        """Press a download button and return what was saved."""
+    def file(self, button_key: str, named: str | None = None) -> bytes:
+        """Press a download button and return what was saved, under the name that is `named`."""
         with self.page.expect_download(timeout=WAIT) as download:
             self.page.locator(f".st-key-{button_key} button").first.click()
+        assert named in (None, download.value.suggested_filename)
         return Path(download.value.path()).read_bytes()
 
     def word(self, panel: str, position: int) -> Locator:

@@ -1,22 +1,13 @@
-"""What a saved picture or file is called, and the caption that says where it comes from."""
+"""What a saved picture of a segment is called, and the caption that says where it comes from."""
 
 from __future__ import annotations
 
-import re
-
+from components.downloads import file_name
 from components.explain.segment_picker import segment_place
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
 from engine.metrics.base import MetricSpec
 from engine.report.html import explainer_line
-
-LONGEST = 48
-
-
-def file_name(*parts: str) -> str:
-    """A file's name without its ending: the parts, joined by hyphens, with the letters and digits of any script."""
-    kept = (re.sub(r"[^\w.+]+", "-", part).strip("-.")[:LONGEST].strip("-.") for part in parts)
-    return "-".join(filter(None, kept)) or "plumbline"
 
 
 def segment_file(corpus: Corpus, spec: MetricSpec, explainer: str, segment: int) -> str:
