@@ -28,7 +28,7 @@ import pandas as pd
 from engine.boost.boost import BoostOptions, as_pair, calibrate, judge
 from engine.boost.calibrate import METHODS, choose, splits
 from engine.boost.grid import W_GRID, surfaces
-from engine.boost.power import P_GRID, REGULARISATIONS
+from engine.boost.power import P_GRID, REGULARISATIONS, nearest
 from engine.boost.rows import Group, explained_rows, human_group, items
 from engine.boost.significance import compare_groups
 from engine.cli import ProgressBar
@@ -226,7 +226,7 @@ def _chosen_on_parts(run: Run, groups: Sequence[Group]) -> list[Chosen]:
 def _snapped_mean(chosen: Sequence[Chosen]) -> tuple[float, float]:
     """Mean p and mean w of the parts, each snapped to the grid."""
     p, w = np.mean([(p, w) for _, p, w in chosen], axis=0)
-    return float(P_GRID[np.argmin(np.abs(P_GRID - p))]), float(W_GRID[np.argmin(np.abs(W_GRID - w))])
+    return float(P_GRID[nearest(P_GRID, p)]), float(W_GRID[nearest(W_GRID, w)])
 
 
 def _assess(run: Run, groups: Sequence[Group], values: Sequence[tuple[float, float]], level: str, coefficient: str) -> dict:
@@ -236,7 +236,7 @@ def _assess(run: Run, groups: Sequence[Group], values: Sequence[tuple[float, flo
     result = {"original": np.mean([row.original for row in found]), "boosted": np.mean([row.boosted for row in found])}
     if not options.resamples:
         return result
-    pairs = [as_pair(group, p, w, options.regularisation) for group, (p, w) in zip(groups, values)]
+    pairs = [as_pair(group, p, w, options) for group, (p, w) in zip(groups, values)]
     tested = compare_groups(pairs, level, coefficient, options.resamples, run.chosen.seed)
     return result | {"p_value": tested.p_value, "significant": f"{tested.count} of {len(groups)}"}
 

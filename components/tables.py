@@ -27,6 +27,13 @@ def show_table(frame: pd.DataFrame, config: Mapping[str, Any], **arguments: Any)
     return st.dataframe(frame.style.format(writers), column_config=own, **arguments)
 
 
+def rank_change(places: float) -> str:
+    """Places gained (▲) or lost (▼) in a ranking; empty where a rank is missing."""
+    if not math.isfinite(places):
+        return ""
+    return "=" if places == 0 else ("\u25b2" if places > 0 else "\u25bc") + f" {abs(places):g}"
+
+
 def _formats(frame: pd.DataFrame, config: Mapping[str, Any]) -> dict[str, str]:
     """The formats of the columns that hold negative numbers."""
     found = {}

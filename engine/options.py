@@ -8,6 +8,7 @@ import typing
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
+from urllib.parse import unquote
 
 from engine.errors import InputError
 
@@ -100,6 +101,27 @@ def to_pairs(options: Any) -> dict[str, str]:
     }
 
 
+def join_pairs(pairs: Mapping[str, str]) -> str:
+    """`key=value,key=value`; commas, equals signs and per cents of the values are written as in an address (%2C)."""
+    return ",".join(f"{key}={_escaped(value)}" for key, value in pairs.items())
+
+
+def split_pairs(text: str, owner: str) -> dict[str, str]:
+    """The inverse of `join_pairs`.
+
+    Raises
+    ------
+    InputError : a part that is not written key=value.
+    """
+    pairs = {}
+    for item in filter(None, text.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise InputError(f"option {item!r} of {owner} is not written key=value; write a comma inside a value as %2C")
+        pairs[key.strip()] = unquote(value.strip())
+    return pairs
+
+
 def check(item: OptionField, value: Any, owner: str = "options") -> Any:
     """Return `value` when it is allowed, else raise InputError."""
     where = _where(item, owner)
@@ -163,6 +185,10 @@ def _where(item: OptionField, owner: str) -> str:
 
 def _flag(item: OptionField) -> str:
     return "--" + item.name.replace("_", "-")
+
+
+def _escaped(value: str) -> str:
+    return value.replace("%", "%25").replace(",", "%2C").replace("=", "%3D")
 
 
 def _text(value: Any) -> str:

@@ -4,8 +4,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from components.boost.controls import pick, pick_group
-from components.boost.effect import looked_at, pick_cell, show_cell, show_scatter, show_systems, show_use
+from components.boost.effect import looked_at, pick_cell, show_cell, show_collapse, show_systems, show_use
 from components.boost.lines import show_aggregates, show_lines
+from components.boost.outputs import show_movers, show_scatter
 from components.boost.runs import Study, explained, other_study, surface_of
 from components.boost.sentence import show_answer, show_missing, show_unjudged
 from components.boost.solid import show_solid
@@ -89,6 +90,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     show_cell(study, surface, shown, p, w)
     show_scatter(study, shown, p, w)
     show_systems(study, shown, p, w)
+    show_movers(study, shown, p, w)
     show_use(study, p, w)
 
 
@@ -100,7 +102,9 @@ def draw_without_scores(study: Study, answer: DeltaGenerator) -> None:
     draw_aggregates(study)
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(study.work, PLAIN, calibrated=False)
+    show_collapse(study, p)
     show_systems(study, None, p, w)
+    show_movers(study, None, p, w)
     show_use(study, p, w)
 
 
@@ -124,8 +128,7 @@ def draw_reach(work: Workspace) -> None:
 def draw_aggregates(study: Study) -> None:
     """The mean aggregate of each system over p."""
     frame = aggregate_frame(study.rows, study.asked.options.regularisation)
-    a, b = study.work.systems(study.corpus)
-    show_aggregates(frame, float(study.work.view["reach"]), study.corpus, study.metric.spec, a, b)
+    show_aggregates(study, frame)
     download_csv(frame, "boost-aggregates", *study.names, key="boost-aggregates", label="Aggregates (CSV)")
 
 

@@ -1,4 +1,4 @@
-"""What one p and w do: to the systems and their ranks, and to the scores against human scores, before and after."""
+"""What one p and w do: the correlation there, the systems and their ranks, the boosted metric for further use."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from components import services
 from components.boost.controls import COEFFICIENT_TITLES
 from components.boost.runs import Study
 from components.boost.sentence import TERMS, collapse
-from components.charts import footnote, system_parts, system_scale
+from components.charts import system_parts
 from components.downloads import download_csv
-from components.numbers import count, number, score_places, signed
+from components.numbers import number, score_places, signed
 from components.score_table import criterion_title
 from components.states import plain
-from components.tables import show_table
-from components.vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
+from components.tables import rank_change, show_table
+from components.vega import forget_clicks
 from components.workspace import Workspace
-from engine.boost.effect import segment_frame, system_frame
-from engine.boost.grid import W_GRID, Surface, correlate
+from engine.boost.effect import system_frame
+from engine.boost.grid import W_GRID, Surface
 from engine.boost.metric import BoostedMetric, Setting
-from engine.boost.power import P_GRID
+from engine.boost.power import P_GRID, nearest
 from engine.boost.rows import Group
-
-POINTS = 3000
-"""Outputs that are drawn; of more, that many are drawn at random, and the page says so."""
 
 
 def pick_cell(work: Workspace, default: tuple[float, float], calibrated: bool) -> tuple[float, float]:
@@ -57,7 +54,7 @@ def looked_at(work: Workspace, default: tuple[float, float]) -> tuple[float, flo
         return default
     if np.isnan(p) or np.isnan(w):
         return default
-    return float(P_GRID[np.argmin(np.abs(P_GRID - p))]), float(W_GRID[np.argmin(np.abs(W_GRID - w))])
+    return float(P_GRID[nearest(P_GRID, p)]), float(W_GRID[nearest(W_GRID, w)])
 
 
 def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) -> None:
@@ -72,6 +69,12 @@ def show_cell(study: Study, surface: Surface, group: Group, p: float, w: float) 
     end = collapse(means, p)
     title = COEFFICIENT_TITLES[surface.coefficient]
     st.markdown(f"{title} at p = {number(p, 1)}, w = {w:.1f}: {said}. {end[:1].upper()}{end[1:]}.", help=TERMS)
+
+
+def show_collapse(study: Study, p: float) -> None:
+    """One line for a corpus without human scores: in how many outputs the importances count."""
+    end = collapse(study.rows.means(study.asked.options.regularisation), p)
+    st.markdown(f"At p = {number(p, 1)}: {end}.", help=TERMS)
 
 
 def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
@@ -89,7 +92,7 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
             "Boosted": frame["boosted"],
             "Rank": frame["rank"],
             "Boosted rank": frame["boosted_rank"],
-            "Change": [_arrow(value) for value in frame["change"]],
+            "Change": [rank_change(value) for value in frame["change"]],
         }
     )
     form, text = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -108,7 +111,7 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
         table["Rank by scores"], table[criterion_title(criterion)] = frame["human_rank"], frame["human"]
         config["Rank by scores"] = form(format="%g", help=f"Rank by {criterion_title(criterion)}")
         config[criterion_title(criterion)] = form(
-            format="%.2f", help=f"{criterion_title(criterion)}. {criterion.provenance}", width=200
+            format="%.2f", help=f"{criterion_title(criterion)}. {criterion.provenance}", width=215
         )
     table["Outputs"] = frame["n"]
     if a == b:
@@ -117,46 +120,6 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         download_csv(frame, "boost-systems", *study.names, key="boost-systems", label="Systems (CSV)")
         st.caption(_ranks(frame), width="content")
-
-
-def show_scatter(study: Study, group: Group, p: float, w: float) -> None:
-    """Draw scores against human scores, before and after; a click on an output opens Explain there."""
-    options, work = study.asked.options, study.work
-    a, b = work.systems(study.corpus)
-    if options.level == "system":
-        frame = system_frame(study.rows, p, w, options.regularisation, group)
-    else:
-        frame = segment_frame(study.rows, p, w, options.regularisation, group)
-    known = frame.dropna(subset=["score", "boosted", "human"])
-    if not len(known):
-        st.caption("No output has a score, an aggregate and a human score, so there is nothing to draw.")
-        return
-    drawn = known if len(known) <= POINTS else known.sample(POINTS, random_state=0)
-    drawn = drawn.assign(part=system_parts(drawn["system"], a, b))
-    assert study.asked.criterion is not None
-    title = criterion_title(study.asked.criterion)
-    titles = {"score": f"{study.metric.spec.name}", "boosted": f"{study.metric.spec.name}, boosted"}
-    sign = study.rows.sign
-    with st.grid(2, min_column_width=320, gap="medium"):
-        for name, axis in titles.items():
-            with st.container(gap="small"):
-                value, reason = correlate(sign * known[name].to_numpy(), known["human"].to_numpy(), options.coefficient)
-                shown = f"not defined: {reason}" if reason else number(value, 3)
-                st.markdown(f"**{axis}** :gray[\u00b7 {COEFFICIENT_TITLES[options.coefficient]} {shown}]")
-                _points(study, drawn, name, axis, title)
-    noun = "system" if options.level == "system" else "output"
-    coloured = f", :orange[**{plain(a)}**] in amber and :blue[**{plain(b)}**] in blue" if a != b else ""
-    notes = [f"{count(len(known), noun)}{coloured}"]
-    if len(drawn) < len(known):
-        notes.append(f"{len(drawn):,} of them drawn, taken at random")
-    if len(known) < len(frame):
-        notes.append(f"{count(len(frame) - len(known), noun)} without a score, an aggregate or a human score left out")
-    if options.level == "segment":
-        notes.append("click one to see its words on Explain")
-    everything = lambda: segment_frame(study.rows, p, w, options.regularisation, group)  # noqa: E731
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(everything, "boost-segments", *study.names, key="boost-segments", label="Outputs (CSV)")
-        st.caption("; ".join(notes) + ".", width="content")
 
 
 def show_use(study: Study, p: float, w: float) -> None:
@@ -173,42 +136,6 @@ def show_use(study: Study, p: float, w: float) -> None:
             st.code(spec.id, language=None, wrap_lines=True)
             st.markdown("Signature")
             st.code(spec.signature, language=None, wrap_lines=True)
-
-
-def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str) -> None:
-    few = study.asked.options.level == "system"
-    numbers = [number_field("score", format=".4~f"), number_field("boosted", format=".4~f"), number_field("human", format=".3~f")]
-    encoding = {
-        "x": number_field("human", title=title, scale={"zero": False}, axis={"grid": False}),
-        "y": number_field(name, title=axis, scale={"zero": False}),
-        "color": text_field("part", scale=system_scale(), legend=None),
-        "tooltip": [text_field("system"), *numbers] if few else [number_field("segment"), text_field("system"), *numbers],
-    }
-    look = {"size": 130, "opacity": 0.9} if few else {"size": 38, "opacity": 0.5, "cursor": "pointer"}
-    points = layer("points", "circle", encoding, **look)
-    said = f"{axis} of each {'system' if few else 'output'} against {title}"
-    columns = ["segment", "system", "part", "score", "boosted", "human"]
-    data = {"points": frame[[column for column in columns if column in frame]]}
-    if few:
-        draw([points], data, f"boost-{name}", said, 300, note=footnote(study.corpus, study.metric.spec))
-        return
-    layers = [clickable(points, "point", ["segment", "system"])]
-    note = footnote(study.corpus, study.metric.spec)
-    draw(layers, data, f"boost-{name}", said, 300, study.work, "point", lambda point: _open(study.work, point), note)
-
-
-def _open(work: Workspace, point: Spec) -> None:
-    """Go to Explain at the output that was clicked, its system beside the other one."""
-    forget_clicks(work)
-    system = point["system"]
-    beside = {} if system in (work.view["a"], work.view["b"]) else {"a": system}
-    work.go("explain", segment=int(point["segment"]), **beside)
-
-
-def _arrow(change: float) -> str:
-    if not np.isfinite(change):
-        return ""
-    return "=" if change == 0 else ("\u25b2" if change > 0 else "\u25bc") + f" {abs(change):g}"
 
 
 def _ranks(frame: pd.DataFrame) -> str:

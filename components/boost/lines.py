@@ -7,14 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from components.boost.controls import set_cell
+from components.boost.runs import Study
 from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
 from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
 from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
-from engine.corpus.types import Corpus
-from engine.metrics.base import MetricSpec
 
 HEIGHT = 380
 W_COLOURS = (
@@ -22,6 +21,14 @@ W_COLOURS = (
     ("#a48df0", "#64a5ee", "#43c6c4", "#74d782", "#dbd752"),
 )
 """w = 0, 0.2 … 0.8 on light and dark pages; lightness rises with w, so that the order is seen without colour, too."""
+
+UNITS = {
+    "paper": "{} per word",
+    "minmax": "importances stretched to 0 \u2026 1",
+    "softplus": "log(1 + exp({} per word))",
+    "rank": "signed ranks of importances",
+}
+"""What the aggregates are in, by regularisation."""
 
 
 def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> None:
@@ -41,8 +48,11 @@ def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs
         st.caption(f":material/info: {missing:,} points are missing from the lines: {'; '.join(whys)}.")
 
 
-def show_aggregates(frame: pd.DataFrame, reach: float, corpus: Corpus, spec: MetricSpec, a: str, b: str) -> None:
+def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
     """Draw the mean power mean of each system over p; `frame` is that of `engine.boost.effect.aggregate_frame`."""
+    reach, spec = float(study.work.view["reach"]), study.metric.spec
+    a, b = study.work.systems(study.corpus)
+    unit = UNITS[study.asked.options.regularisation].format(spec.name)
     frame = frame[frame["p"].abs() <= reach].copy()
     if not len(frame):
         st.caption("No output has an aggregate, so there is nothing to draw.")
@@ -53,7 +63,7 @@ def show_aggregates(frame: pd.DataFrame, reach: float, corpus: Corpus, spec: Met
     colour = text_field("part", scale=scale, legend=None)
     place = {
         "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
-        "y": number_field("aggregate", title=f"Mean aggregate ({spec.name} per word)"),
+        "y": number_field("aggregate", title=f"Mean aggregate ({unit})"),
         "color": colour,
     }
     tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
@@ -66,7 +76,12 @@ def show_aggregates(frame: pd.DataFrame, reach: float, corpus: Corpus, spec: Met
         layer(named, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
     ]
     draw(
-        layers, {"means": frame}, "boost-aggregates", "Aggregate score of each system over p", HEIGHT, note=footnote(corpus, spec)
+        layers,
+        {"means": frame},
+        "boost-aggregates",
+        "Aggregate score of each system over p",
+        HEIGHT,
+        note=footnote(study.corpus, spec),
     )
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from components import services
@@ -18,8 +19,9 @@ from components.numbers import count
 from components.states import plain
 from components.workspace import Outcome, Workspace
 from engine.boost.boost import BoostResult, boost, calibrate, cut_groups
+from engine.boost.effect import segment_frame
 from engine.boost.grid import Surface, average
-from engine.boost.rows import Group, Rows, explained_rows, human_group
+from engine.boost.rows import Group, Rows, explained_rows, human_group, shared_outputs
 from engine.boost.seeds import Judged, over_seeds
 from engine.corpus.types import Corpus
 from engine.errors import InputError
@@ -106,6 +108,11 @@ class Study:
         """The explained outputs as numbers; their power means are kept with them."""
         return self._latest("rows", (), lambda: explained_rows(self.corpus, self.explanations, self.asked.options.sides))
 
+    def outputs(self, group: Group | None, p: float, w: float) -> pd.DataFrame:
+        """What boosting makes of each output, see `engine.boost.effect.segment_frame`."""
+        key = (p, w, self.asked.options.regularisation, id(group))
+        return self._latest("outputs", key, lambda: segment_frame(self.rows, p, w, self.asked.options.regularisation, group))
+
     @cached_property
     def group(self) -> Group:
         """All outputs with their human scores."""
@@ -132,6 +139,11 @@ class Study:
             options = replace(options, parts=2)
         key = ("boost grid", *self.key, self.group.name, group, self.asked.options.parts if group != WHOLE else 0, options)
         return self.work.compute(key, "The p/w grid", lambda progress: boost(groups, options, progress=progress), patience=0.6)
+
+    def shared_with(self, other: Study) -> int:
+        """How many outputs are also in the corpus that p and w are chosen on."""
+        key = ("boost shared", self.corpus.hash, other.corpus.hash)
+        return self.work.cached(key, lambda: shared_outputs(self.corpus, other.corpus))
 
     def calibration(self, other: Study | None, tested: bool) -> Outcome:
         """The choice of p and w and what it is worth: a `Calibration`, with p-values where `tested`."""

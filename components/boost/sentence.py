@@ -15,6 +15,7 @@ from components.score_table import NOT_HUMAN
 from components.states import plain
 from components.workspace import Outcome
 from engine.boost.calibrate import Calibration
+from engine.boost.grid import MARGIN
 from engine.boost.power import PowerMeans
 from engine.boost.seeds import SeedStudy
 from engine.boost.significance import ALPHA
@@ -71,7 +72,7 @@ def verdict(found: Calibration, tested: Outcome) -> str:
     difference = found.boosted - found.original
     if not np.isfinite(difference):
         return ":gray[:material/help:] Whether boosting helps here cannot be said"
-    if difference == 0:
+    if abs(difference) <= MARGIN:
         return ":gray[:material/trending_flat:] Boosting changes nothing here"
     if tested.state == "running":
         moves = "raises" if difference > 0 else "lowers"
@@ -105,7 +106,7 @@ def gain(study: Study, other: Study | None, found: Calibration) -> str:
         reasons = dict.fromkeys(row.note.rpartition("; ")[2] for row in found.held_out if row.note)
         return f"{where}, {what} is not defined: {'; '.join(reasons) or 'no part has enough scores'}."
     before, after = number(found.original, 3), number(found.boosted, 3)
-    if found.boosted == found.original:
+    if abs(found.boosted - found.original) <= MARGIN:
         return f"{where}, {what} stays at **{before}**."
     moves = "rises" if found.boosted > found.original else "falls"
     return f"{where}, {what} {moves} from **{before}** to **{after}** ({signed(found.boosted - found.original, 3)})."
@@ -127,6 +128,12 @@ def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
     if left_out:
         whys = dict.fromkeys(entry.explanation.undefined for entry in study.explanations.entries if entry.explanation.undefined)
         said.append(f"{count(left_out, 'output')} without an explanation left out: {'; '.join(map(plain, list(whys)[:3]))}.")
+    shared = study.shared_with(other) if other is not None else 0
+    if other is not None and shared:
+        outputs = count(len(study.corpus) * len(study.corpus.systems), "output")
+        said.append(
+            f"{shared:,} of {outputs} are also in {plain(other.corpus.name)}: no held-out data, the gain may look too large."
+        )
     if other is not None and other.asked.criterion != study.asked.criterion:
         assert other.asked.criterion is not None
         said.append(
@@ -136,7 +143,7 @@ def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
 
 
 def _significance(found: Calibration, tested: Outcome) -> str:
-    if found.boosted == found.original or not np.isfinite(found.boosted - found.original):
+    if not abs(found.boosted - found.original) > MARGIN:
         return ""
     if tested.state == "running":
         return "Whether that is more than chance is still being tested."
@@ -146,7 +153,7 @@ def _significance(found: Calibration, tested: Outcome) -> str:
     if found.boosted <= found.original:
         return f"There is no sign of a gain ({value})."
     if found.p_value > ALPHA:
-        return f"A gain of this size may well be chance ({value})." + _part_by_part(found)
+        return f"A gain of this size may well be chance ({value})."
     return f"That is more than chance would give ({value})." + _part_by_part(found)
 
 

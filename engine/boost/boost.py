@@ -158,7 +158,7 @@ def calibrate(
     if not options.resamples:
         return Calibration(options.calibration, choice, tuple(held_out))
     corpora = {id(rows): k for k, rows in enumerate({id(g.rows): g.rows for g in groups}.values())}
-    pairs = [as_pair(group, choice.p, choice.w, options.regularisation, corpora[id(group.rows)]) for group, choice in judged]
+    pairs = [as_pair(group, choice.p, choice.w, options, corpora[id(group.rows)]) for group, choice in judged]
     step = part(progress, 1, 2, 2)
     tested = compare_groups(pairs, options.level, options.coefficient, options.resamples, seed, step)
     rows = tuple(
@@ -171,16 +171,17 @@ def calibrate(
 def judge(group: Group, p: float, w: float, options: BoostOptions, note: str = "") -> HeldOut:
     """The correlation of the original and of the boosted metric in a group, at one point of the grid."""
     own = items(group, group.rows.means(options.regularisation).at(p)[None, :], options.level).complete()
-    original, reason = correlate(own.scores, own.human, options.coefficient)
-    boosted, why = correlate(w * own.scores + (1 - w) * own.aggregates[0], own.human, options.coefficient)
+    original, reason = correlate(own.scores, own.human, options.coefficient, own.systems_only)
+    mixed = w * own.scores + (1 - w) * own.aggregates[0]
+    boosted, why = correlate(mixed, own.human, options.coefficient, own.systems_only)
     return HeldOut(group.name, p, w, original, boosted, note="; ".join(filter(None, [note, reason or why])))
 
 
-def as_pair(group: Group, p: float, w: float, regularisation: str = "paper", corpus: int = 0) -> Pair:
+def as_pair(group: Group, p: float, w: float, options: BoostOptions, corpus: int = 0) -> Pair:
     """Boosted, original and human scores of a group as matrices, for `compare_groups`."""
-    scores, means = group.rows.scores, group.rows.means(regularisation).at(p)
+    scores, means = group.rows.scores, group.rows.means(options.regularisation).at(p)
     boosted = np.where(np.isnan(means), np.nan, scores if w == 1 else w * scores + (1 - w) * means)
-    human = group.human_matrix()
+    human = group.human_matrix(options.level)
     return Pair(group.matrix(boosted[group.chosen]), group.matrix(scores[group.chosen]), human, corpus)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from engine.boost.grid import Surface
+from engine.boost.grid import MARGIN, Surface
 from engine.errors import InputError
 
 METHODS = ("median", "best", "area")
@@ -113,7 +113,7 @@ def choose(surfaces: Sequence[Surface], method: str = "median") -> Choice:
         left_out = len(surfaces) - len(counted)
         notes.append(f"{left_out} of {len(surfaces)} calibrating groups left out: no positive original correlation")
     cells = sum(surface.correlation[:, surface.w != 1].size for surface in counted)
-    improving = sum(int(surface.improving[:, surface.w != 1].sum()) for surface in counted)
+    improving = sum(int(surface.improving.sum()) for surface in counted)
     found = _RULES[method](counted) if improving else None
     if found is None:
         notes.insert(0, f"no setting improves on the original metric{' on average' if improving else ''}")
@@ -152,7 +152,7 @@ Cell = tuple[int, int]  # row (p) and column (w)
 def _median(surfaces: Sequence[Surface]) -> Cell:
     rows, columns = [], []
     for surface in surfaces:
-        row, column = np.nonzero(surface.improving & (surface.w != 1))
+        row, column = np.nonzero(surface.improving)
         rows.append(row)
         columns.append(column)
     p, w = surfaces[0].p, surfaces[0].w
@@ -168,7 +168,7 @@ def _nearest(grid: np.ndarray, value: float, severity: np.ndarray) -> int:
 
 def _best(surfaces: Sequence[Surface]) -> Cell | None:
     mean = _mean_gain(surfaces)
-    if not (mean > 0).any():
+    if not (mean > MARGIN).any():
         return None
     p, w = np.meshgrid(np.abs(surfaces[0].p), 1 - surfaces[0].w, indexing="ij")
     place = np.lexsort((p.ravel(), w.ravel(), -np.nan_to_num(mean, nan=-np.inf).ravel()))[0]
@@ -179,7 +179,7 @@ def _best(surfaces: Sequence[Surface]) -> Cell | None:
 def _area(surfaces: Sequence[Surface]) -> Cell | None:
     from scipy.ndimage import label
 
-    better = _mean_gain(surfaces) > 0
+    better = _mean_gain(surfaces) > MARGIN
     regions, count = label(better)
     if not count:
         return None

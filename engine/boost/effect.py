@@ -10,9 +10,11 @@ from engine.boost.rows import Group, Rows
 
 
 def segment_frame(rows: Rows, p: float, w: float, regularisation: str = "paper", group: Group | None = None) -> pd.DataFrame:
-    """One row per output: segment, system, score, aggregate, boosted, collapsed, and human where a group of these rows is given.
+    """One row per output: what boosting makes of it.
 
-    Scores are in the metric's own direction and unit; undefined ones are NaN.
+    Columns: segment, system, score, aggregate, boosted (in the metric's own direction and unit; undefined ones are NaN),
+    collapsed, rank, boosted_rank (1 is best, ties averaged, among the outputs that have both scores), change (places gained by
+    boosting), and human where a group of these rows is given, whose outputs the frame is then about.
     """
     means = _one(rows, p, regularisation)
     frame = pd.DataFrame(
@@ -26,12 +28,10 @@ def segment_frame(rows: Rows, p: float, w: float, regularisation: str = "paper",
         }
     )
     if group is None:
-        return frame
+        return _ranked(frame, rows.sign)
     if group.rows is not rows:
         raise ValueError(f"group {group.name!r} belongs to other rows")
-    frame["human"] = np.nan
-    frame.loc[group.chosen, "human"] = group.human
-    return frame.iloc[group.chosen].reset_index(drop=True)
+    return _ranked(frame.iloc[group.chosen].reset_index(drop=True), rows.sign).assign(human=group.human)
 
 
 def system_frame(rows: Rows, p: float, w: float, regularisation: str = "paper", group: Group | None = None) -> pd.DataFrame:
@@ -50,10 +50,7 @@ def system_frame(rows: Rows, p: float, w: float, regularisation: str = "paper", 
     kept = frame[defined].groupby("system")
     table = kept[["score", "aggregate", "boosted"]].mean().reindex(names)
     table.insert(0, "n", kept.size().reindex(names, fill_value=0))
-    better_high = rows.sign > 0
-    table["rank"] = _rounded(table["score"]).rank(ascending=not better_high)
-    table["boosted_rank"] = _rounded(table["boosted"]).rank(ascending=not better_high)
-    table["change"] = table["rank"] - table["boosted_rank"]
+    table = _ranked(table, rows.sign)
     if group:
         table["human"] = (
             pd.Series(whole, dtype=float).reindex(names) if whole is not None else kept["human"].mean().reindex(names)
@@ -81,9 +78,19 @@ def aggregate_frame(rows: Rows, regularisation: str = "paper") -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["p", "system", "aggregate", "collapsed"])
 
 
+def _ranked(frame: pd.DataFrame, sign: int) -> pd.DataFrame:
+    """With the ranks by score and by boosted score of the rows that have both, and the places gained."""
+    known = frame["score"].notna() & frame["boosted"].notna()
+    before, after = (_rounded(frame[name].where(known)).rank(ascending=sign < 0) for name in ("score", "boosted"))
+    return frame.assign(rank=before, boosted_rank=after, change=before - after)
+
+
 def _rounded(values: pd.Series) -> pd.Series:
     """To 10 significant digits, as the grid rounds before it ranks."""
-    return values.map(lambda value: float(f"{value:.10g}"))
+    from engine.boost.kernels import round_all
+
+    known = values.to_numpy(float)
+    return pd.Series(np.where(np.isnan(known), np.nan, round_all(np.nan_to_num(known))), values.index)
 
 
 def _one(rows: Rows, p: float, regularisation: str) -> PowerMeans:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from engine.boost.power import P_GRID, available_threads
+from engine.boost.power import P_GRID, available_threads, nearest
 from engine.progress import Progress, silent
 
 W_GRID = np.arange(6) / 5
@@ -17,14 +17,19 @@ W_GRID = np.arange(6) / 5
 
 COEFFICIENTS = ("kendall", "pearson", "spearman")
 
+MARGIN = 1e-6
+"""Correlations that differ by no more are called equal: where the aggregate is all but constant (large |p|), Pearson's
+coefficient moves in its last digits only, and such cells would outnumber those that improve."""
+
 REASONS = (
     "",
     "all combined scores are equal (to 10 significant digits)",
     "all human scores are equal",
     "fewer than two items have both a score and a human score",
     "undefined in at least one of the groups that are averaged",
+    "the human scores are of whole systems, not of outputs; correlate at system level",
 )
-_CONSTANT, _CONSTANT_HUMAN, _TOO_FEW, _IN_PART = 1, 2, 3, 4
+_CONSTANT, _CONSTANT_HUMAN, _TOO_FEW, _IN_PART, _SYSTEMS_ONLY = range(1, 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +41,21 @@ class Items:
     group : language pair, criterion, split … as it is shown.
     scores, human : float64[n], the metric's scores and the human scores, both with higher being better.
     aggregates : float64[P, n], power means for every p of the grid.
+    systems_only : the human scores are of whole systems, so that outputs have none.
     """
 
     group: str
     scores: np.ndarray
     aggregates: np.ndarray
     human: np.ndarray
+    systems_only: bool = False
 
     def complete(self) -> Items:
         """Only the items that have a score, a power mean and a human score."""
         kept = ~(np.isnan(self.scores) | np.isnan(self.human) | np.isnan(self.aggregates).any(axis=0))
         if kept.all():
             return self
-        return Items(self.group, self.scores[kept], self.aggregates[:, kept], self.human[kept])
+        return Items(self.group, self.scores[kept], self.aggregates[:, kept], self.human[kept], self.systems_only)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +85,13 @@ class Surface:
 
     def cell(self, p: float, w: float) -> tuple[float, str]:
         """The correlation nearest to (p, w) on the grid, and why it is undefined where it is."""
-        row, column = int(np.argmin(np.abs(self.p - p))), int(np.argmin(np.abs(self.w - w)))
+        row, column = nearest(self.p, p), nearest(self.w, w)
         return float(self.correlation[row, column]), REASONS[self.reasons[row, column]]
 
     @property
     def improving(self) -> np.ndarray:
-        """Where boosting beats the original metric, bool[P, W]."""
-        return self.correlation > self.original
+        """Where boosting beats the original metric (by more than `MARGIN`), bool[P, W]."""
+        return (self.correlation - self.original > MARGIN) & (self.w != 1)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per cell: p, w, group, correlation, original."""
@@ -155,9 +162,9 @@ def stretches(p: np.ndarray, wanted: np.ndarray) -> list[tuple[float, float]]:
     return [(float(p[start]), float(p[end - 1])) for start, end in zip(edges[::2], edges[1::2])]
 
 
-def correlate(scores: np.ndarray, human: np.ndarray, coefficient: str) -> tuple[float, str]:
+def correlate(scores: np.ndarray, human: np.ndarray, coefficient: str, systems_only: bool = False) -> tuple[float, str]:
     """One correlation computed just as a cell of the grid is, and why it is undefined where it is (else an empty text)."""
-    items = Items("", scores, np.asarray(scores)[None, :], human).complete()
+    items = Items("", scores, np.asarray(scores)[None, :], human, systems_only).complete()
     values, reasons = _cells(items, coefficient, np.ones(1))
     return float(values[0, 0]), REASONS[reasons[0, 0]]
 
@@ -165,14 +172,14 @@ def correlate(scores: np.ndarray, human: np.ndarray, coefficient: str) -> tuple[
 def _surface(items: Items, coefficient: str, p: np.ndarray, w: np.ndarray, pool: ThreadPoolExecutor) -> Surface:
     if len(items.aggregates) != len(p):
         raise ValueError(f"group {items.group!r} has power means for {len(items.aggregates)} exponents, the grid has {len(p)}")
-    original, reason = correlate(items.scores, items.human, coefficient)
+    original, reason = correlate(items.scores, items.human, coefficient, items.systems_only)
     mixed = np.flatnonzero(w != 1)
     correlation = np.full((len(p), len(w)), original)
     reasons = np.full((len(p), len(w)), REASONS.index(reason), np.int8)
     pieces = np.array_split(np.arange(len(p)), 4)
 
     def work(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        part = Items(items.group, items.scores, items.aggregates[rows[0] : rows[-1] + 1], items.human)
+        part = replace(items, aggregates=items.aggregates[rows[0] : rows[-1] + 1])
         return _cells(part, coefficient, w[mixed])
 
     for rows, (values, codes) in zip(pieces, pool.map(work, [rows for rows in pieces if len(rows)])):
@@ -184,7 +191,11 @@ def _surface(items: Items, coefficient: str, p: np.ndarray, w: np.ndarray, pool:
 def _cells(items: Items, coefficient: str, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Correlations and reason codes, float64[P, W] and int8[P, W]; `items` are complete."""
     shape = (len(items.aggregates), len(weights))
-    problem = _TOO_FEW if len(items.scores) < 2 else _CONSTANT_HUMAN if np.ptp(items.human) == 0 else 0
+    problem = 0
+    if len(items.scores) < 2:
+        problem = _SYSTEMS_ONLY if items.systems_only else _TOO_FEW
+    elif np.ptp(items.human) == 0:
+        problem = _CONSTANT_HUMAN
     if problem:
         return np.full(shape, np.nan), np.full(shape, problem, np.int8)
     if coefficient == "pearson":

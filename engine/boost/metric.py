@@ -17,7 +17,7 @@ from engine.explain.explain import explain_segments
 from engine.explain.options import ExplainOptions
 from engine.metrics import registry
 from engine.metrics.base import MeanMetric, Metric, MetricSpec
-from engine.options import from_pairs, option, to_pairs
+from engine.options import from_pairs, join_pairs, option, split_pairs, to_pairs
 from engine.scoring.scorer import Scorer
 
 NAME = "boosted"
@@ -106,7 +106,7 @@ class BoostedMetric:
     def _id(self) -> str:
         point = {"p": _number(self.setting.p), "w": _number(self.setting.w), "explainer": self.explain.explainer}
         pairs = point | to_pairs(self.setting) | to_pairs(self.explain) | point
-        return f"{NAME}:{','.join(f'{key}={text}' for key, text in pairs.items())},metric={self.metric.spec.id}"
+        return f"{NAME}:{join_pairs(pairs)},metric={self.metric.spec.id}"
 
 
 def make_metric(text: str, languages: Languages = (None, None), scorer: Scorer | None = None) -> Metric:
@@ -125,7 +125,7 @@ def make_metric(text: str, languages: Languages = (None, None), scorer: Scorer |
     own, found, inner = rest.partition("metric=")
     if not found or (own and not own.endswith(",")):
         raise InputError(f"{text!r} does not say which metric is boosted; end it with metric=NAME")
-    pairs = _pairs(own, text)
+    pairs = split_pairs(own, f"{text!r}")
     known = {item.name for item in fields(Setting)}
     setting = from_pairs(Setting, {key: value for key, value in pairs.items() if key in known}, NAME)
     explain = from_pairs(ExplainOptions, {key: value for key, value in pairs.items() if key not in known}, NAME)
@@ -134,13 +134,3 @@ def make_metric(text: str, languages: Languages = (None, None), scorer: Scorer |
 
 def _number(value: float) -> str:
     return f"{value:.12g}"
-
-
-def _pairs(text: str, whole: str) -> dict[str, str]:
-    pairs = {}
-    for item in filter(None, text.split(",")):
-        key, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"option {item!r} of {whole!r} is not written key=value")
-        pairs[key.strip().replace("-", "_")] = value.strip()
-    return pairs

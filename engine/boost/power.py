@@ -81,7 +81,12 @@ class PowerMeans:
 
     def at(self, p: float) -> np.ndarray:
         """The means for one exponent of the grid, float64[n]."""
-        return self.means[int(np.argmin(np.abs(self.p - p)))]
+        return self.means[nearest(self.p, p)]
+
+
+def nearest(grid: np.ndarray, value: float) -> int:
+    """The place of the grid's value that is nearest; an infinite value is nearest to an end of the grid."""
+    return int(np.argmin(np.abs(grid - np.clip(value, grid.min(), grid.max()))))
 
 
 def power_means(

@@ -91,9 +91,9 @@ class Group:
         matrix[self.rows.systems[self.chosen], self.rows.segments[self.chosen]] = values
         return matrix
 
-    def human_matrix(self) -> np.ndarray:
-        """Human scores as systems × segments; a system's own score stands in each of its cells."""
-        if self.system_human is None:
+    def human_matrix(self, level: str) -> np.ndarray:
+        """Human scores as systems × segments; at system level a system's own score stands in each of its cells."""
+        if self.system_human is None or level == "segment":
             return self.matrix(self.human)
         whole = np.array([self.system_human.get(name, np.nan) for name in self.rows.names])
         return self.matrix(whole[self.rows.systems[self.chosen]])
@@ -143,6 +143,12 @@ def _document_numbers(corpus: Corpus) -> np.ndarray:
     return np.array([numbers.setdefault(name, len(numbers)) for name in corpus.documents], np.int64)
 
 
+def shared_outputs(corpus: Corpus, other: Corpus) -> int:
+    """How many outputs of a corpus are in another one, too, with the same references and source: the other cannot judge them."""
+    known = {segment for system in other.systems for segment in other.segments(system)}
+    return sum(segment in known for system in corpus.systems for segment in corpus.segments(system))
+
+
 def human_group(corpus: Corpus, rows: Rows, criterion: str, name: str = "") -> Group:
     """All rows of a corpus with the human scores of one criterion; several ratings of one output are averaged.
 
@@ -171,7 +177,7 @@ def items(group: Group, means: np.ndarray, level: str) -> Items:
     """
     scores, aggregates = group.rows.scores[group.chosen], means[:, group.chosen]
     if level == "segment":
-        return Items(group.name, scores, aggregates, group.human)
+        return Items(group.name, scores, aggregates, group.human, group.system_human is not None)
     if level != "system":
         raise ValueError(f"unknown level {level!r}; choose segment or system")
     whole = group.system_human

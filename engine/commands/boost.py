@@ -17,7 +17,7 @@ from engine.boost.boost import BoostOptions, BoostResult, boost, calibrate, cut_
 from engine.boost.calibrate import Calibration
 from engine.boost.grid import REASONS, stretches
 from engine.boost.metric import BoostedMetric, Setting
-from engine.boost.rows import Group, explained_rows, human_group
+from engine.boost.rows import Group, explained_rows, human_group, shared_outputs
 from engine.commands.context import Context
 from engine.commands.result import Result
 from engine.corpus.findings import plural
@@ -64,6 +64,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="choose p and w on this corpus instead (repeatable); implies --calibrate",
+    )
+    group.add_argument(
+        "--calibrate-human", metavar="CRITERION", help="the human score of that corpus, where it is called otherwise"
     )
     group.add_argument(
         "--apply",
@@ -114,6 +117,8 @@ def _result(frame: pd.DataFrame, last_lines: tuple[str, ...] = ()) -> Result:
 def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain: ExplainOptions) -> Result:
     """The grid, and beside it the choice of p and w with what it is worth on held-out data."""
     others = _calibration_tasks(context)
+    for task in others:
+        _check_apart(context, task.corpus)
     groups = _groups(context, _task(context, context.corpus, metric), options, explain, part(context.progress, 0, 4, 10))
     on = _all_groups(context, others, options, explain, part(context.progress, 4, 8, 10))
     frame = _grid(context, groups, options)
@@ -174,9 +179,12 @@ class Task(NamedTuple):
     criteria: list[str]
 
 
-def _task(context: Context, corpus: Corpus, metric: Metric) -> Task:
-    by_criterion = context.arguments.by == "criterion" and not context.arguments.human
-    criteria = [item.name for item in corpus.criteria] if by_criterion else [_criterion(context, corpus)]
+def _task(context: Context, corpus: Corpus, metric: Metric, flag: str = "--human") -> Task:
+    wanted = context.arguments.human
+    if flag == "--calibrate-human":
+        wanted = context.arguments.calibrate_human or wanted
+    by_criterion = context.arguments.by == "criterion" and not wanted
+    criteria = [item.name for item in corpus.criteria] if by_criterion else [_criterion(corpus, wanted, flag)]
     if not criteria:
         raise InputError(_missing(corpus))
     return Task(corpus, metric, criteria)
@@ -184,8 +192,26 @@ def _task(context: Context, corpus: Corpus, metric: Metric) -> Task:
 
 def _calibration_tasks(context: Context) -> list[Task]:
     """The corpora of `--calibrate-on`, read and checked before anything is explained."""
-    corpora = [context.other_corpus(name) for name in context.arguments.calibrate_on]
-    return [_task(context, corpus, context.metrics(_default(corpus), corpus)[0]) for corpus in corpora]
+    tasks, own = [], context.metrics(_default(context.corpus))[0].spec
+    for name in context.arguments.calibrate_on:
+        corpus = context.other_corpus(name)
+        metric = context.metrics(_default(context.corpus), corpus)[0]
+        if metric.spec.signature != own.signature:
+            context.tell(f"{corpus.name}: p and w are chosen for another form of the metric, {metric.spec.signature}")
+        tasks.append(_task(context, corpus, metric, "--calibrate-human"))
+    return tasks
+
+
+def _check_apart(context: Context, other: Corpus) -> None:
+    """What p and w are chosen on must not be what judges them."""
+    shared, outputs = shared_outputs(context.corpus, other), len(context.corpus) * len(context.corpus.systems)
+    if shared == outputs:
+        raise InputError(
+            f"{other.name} holds the corpus itself, and p and w cannot be judged by the outputs that they were chosen on; name "
+            "another corpus, or say --calibrate to choose and judge on different parts"
+        )
+    if shared:
+        context.tell(f"{shared:,} of {plural(outputs, 'output')} are also in {other.name}, so the gain may look too large")
 
 
 def _groups(context: Context, task: Task, options: BoostOptions, explain: ExplainOptions, progress: Progress) -> list[Group]:
@@ -206,17 +232,16 @@ def _all_groups(
     return [group for task, step in zip(tasks, steps) for group in _groups(context, task, options, explain, step)]
 
 
-def _criterion(context: Context, corpus: Corpus) -> str:
-    """The human score that `--human` names, or the only one that there is."""
+def _criterion(corpus: Corpus, wanted: str | None, flag: str) -> str:
+    """The human score that is wanted, or the only one that there is."""
     names = [item.name for item in corpus.criteria]
-    wanted = context.arguments.human
     if not names:
         raise InputError(_missing(corpus))
     if wanted is None and len(names) == 1:
         return names[0]
     if wanted not in names:
         said = "several human scores" if wanted is None else f"no human score {wanted!r}"
-        raise InputError(f"{corpus.name} has {said}; say --human with one of: {', '.join(names)}")
+        raise InputError(f"{corpus.name} has {said}; say {flag} with one of: {', '.join(names)}")
     return wanted
 
 

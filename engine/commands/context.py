@@ -62,7 +62,7 @@ def add_corpus_flags(parser: argparse.ArgumentParser) -> None:
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of every command that scores texts."""
     group = parser.add_argument_group("run")
-    names = f"{', '.join(METRICS)}; options follow the name, as in bertscore:layer=5 (repeatable)"
+    names = f"{', '.join(METRICS)}; options follow the name, as in bertscore:layer=5; boosted:p=X,w=X,metric=NAME (repeatable)"
     group.add_argument("--metric", metavar="NAME", action="append", default=[], help=names)
     group.add_argument("--seed", metavar="N", type=int, default=0, help="seed of everything random (default 0)")
     group.add_argument("--store", metavar="FILE|none", help="where scores are kept (default: the user's cache folder)")

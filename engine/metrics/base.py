@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.corpus.types import Segment
-from engine.options import to_pairs
+from engine.options import join_pairs, to_pairs
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def weighted_sums(statistics: np.ndarray, weights: np.ndarray | None) -> tuple[n
 def metric_id(name: str, options: Any) -> str:
     """The name that makes a metric again: `bertscore:layer=5` for options that differ from their defaults."""
     pairs = to_pairs(options)
-    return name + (":" + ",".join(f"{key}={value}" for key, value in pairs.items()) if pairs else "")
+    return f"{name}:{join_pairs(pairs)}" if pairs else name
 
 
 class MeanMetric:

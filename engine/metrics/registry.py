@@ -11,7 +11,7 @@ from importlib import import_module
 from engine.corpus.types import Corpus, Languages
 from engine.errors import InputError
 from engine.metrics.base import Metric
-from engine.options import from_pairs
+from engine.options import from_pairs, split_pairs
 
 METRICS: dict[str, str] = {  # name → module
     "bleu": "engine.metrics.bleu",
@@ -36,13 +36,7 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
     name, _, rest = text.strip().partition(":")
     if name not in METRICS:
         raise InputError(f"unknown metric {name!r}; known metrics: {', '.join(METRICS)}")
-    pairs = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, value = item.partition("=")
-        if not equals:
-            raise InputError(f"option {item!r} of metric {name!r} is not written key=value")
-        pairs[key.strip()] = value.strip()
-    return name, pairs
+    return name, split_pairs(rest, f"metric {name!r}")
 
 
 def options_type(name: str) -> type:

@@ -93,6 +93,24 @@ def test_an_output_s_point_opens_explain(visit: Visit) -> None:
     assert address["segment"] == [segment[1].replace(",", "")]
 
 
+def test_an_output_that_moves_opens_explain(visit: Visit) -> None:
+    visit.open("/boost?p=2&w=0.2")
+    outputs = visit.table("csv-boost-segments")
+    most = outputs.loc[outputs.change.abs().idxmax()]
+    table = visit.page.locator(".st-key-boost-movers")
+    table.scroll_into_view_if_needed(timeout=WAIT)
+    visit.settle()
+    box = table.bounding_box()
+    assert box
+    visit.page.mouse.move(box["x"] + 190, box["y"] + 50)  # the table notices where the pointer is before it is clicked
+    visit.page.wait_for_timeout(300)
+    visit.page.mouse.click(box["x"] + 200, box["y"] + 52, delay=60)
+    expect(visit.page.get_by_role("heading", name="Explain", exact=True)).to_be_visible(timeout=WAIT)
+    visit.settle()
+    address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
+    assert address["segment"] == [str(most.segment)]
+
+
 def test_charts_are_saved_as_images(visit: Visit) -> None:
     visit.open("/boost?chart=solid&reach=3")
     chart = visit.page.locator(".st-key-boost-solid")

@@ -5,6 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from engine.boost.boost import BoostOptions, boost, calibrate
 from engine.boost.effect import aggregate_frame, segment_frame, system_frame
@@ -173,6 +174,9 @@ def test_what_a_setting_does_to_outputs_and_systems():
         rows = explained_rows(corpus, explain_corpus(corpus, registry.make_metric(name), LIME, scorer))
         group = human_group(corpus, rows, "adequacy")
         frame = segment_frame(rows, 0.5, 0.4, group=group)
+        ranks = stats.rankdata(-rows.sign * frame["boosted"].round(10))
+        assert frame["boosted_rank"].to_numpy() == pytest.approx(ranks)
+        assert (frame["change"] == stats.rankdata(-rows.sign * frame["score"].round(10)) - ranks).all()
         assert len(frame) == 96 and frame["boosted"].to_numpy() == pytest.approx(rows.sign * rows.boosted(0.5, 0.4, "paper"))
         table = system_frame(rows, 0.5, 0.4, group=group)
         assert set(table["system"]) == {"s0", "s1", "s2", "s3"} and table["n"].tolist() == [24] * 4
@@ -199,7 +203,17 @@ def test_system_scores_are_used_where_no_output_has_one():
         assert calibrate([group], options).held_out[0].original > 0
     assert np.array_equal(*results)
     segment = boost([group], BoostOptions()).surfaces[0]
-    assert np.isnan(segment.original) and "fewer than two" in segment.original_reason
+    assert np.isnan(segment.original) and "correlate at system level" in segment.original_reason
+    judged = calibrate([group], BoostOptions(resamples=49), on=[human_group(corpus, rows, "adequacy")])
+    assert np.isnan([judged.original, judged.boosted, judged.p_value]).all() and judged.significant == 0
+    assert "correlate at system level" in judged.held_out[0].note
+
+
+def test_the_name_holds_any_mask():
+    explain = ExplainOptions(explainer="lime", mask="a,b=50%2C")
+    boosted = BoostedMetric(registry.make_metric("chrf"), explain, Setting(p=2.0, w=0.4), Scorer())
+    again = make_metric(boosted.spec.id)
+    assert (again.explain, again.setting, again.spec) == (explain, boosted.setting, boosted.spec)
 
 
 def test_wmt17_in_groups(data):

@@ -119,6 +119,32 @@ def test_values_from_another_corpus(tmp_path, store, explained, capsys) -> None:
     assert applied.metric.str.contains(f"p={found['p']:g},w={found['w']:g}", regex=False).all()
 
 
+def test_a_calibration_corpus_may_call_its_scores_otherwise(tmp_path, store, capsys) -> None:
+    corpus = load_demo("mt").head(12)
+    scores = corpus.human[corpus.human["segment"] < 12].set_index(["segment", "system"])["score"]
+    rows = [
+        (k, name, corpus.references[k][0], texts[k], scores[k, name]) for name, texts in corpus.systems.items() for k in range(12)
+    ]
+    frame = pd.DataFrame(rows, columns=["segment", "system", "reference", "hypothesis", "adequacy"])
+    frame.to_csv(tmp_path / "other.csv", index=False)
+    other = ["--calibrate-on", str(tmp_path / "other.csv")]
+    run(tmp_path, store, *other)
+    run(tmp_path, store, *other, "--human", "planted", "--calibrate-human", "adequacy")
+    capsys.readouterr()
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, *other, "--human", "planted"]) == 2
+    assert "say --calibrate-human with one of: adequacy" in capsys.readouterr().err
+
+
+def test_the_calibration_corpus_gets_the_same_metric(files, tmp_path, store, capsys) -> None:
+    bare = pd.read_csv(files["bare"])
+    bare = bare.assign(score=range(len(bare)), source="ein Satz")
+    bare.drop(columns="reference").to_csv(tmp_path / "sources.csv", index=False)
+    bare.assign(hypothesis=bare["hypothesis"] + " x").to_csv(tmp_path / "both.csv", index=False)
+    command = ["boost", str(tmp_path / "sources.csv"), "--calibrate-on", str(tmp_path / "both.csv"), "--store", store]
+    assert main([*command, "--apply", "calibrated", "--langs", "de-en"]) == 0
+    assert "metric=xbertscore" in capsys.readouterr().out
+
+
 def test_apply_gives_boosted_scores(tmp_path, store, explained) -> None:
     _, found, _ = explained
     frame = run(tmp_path, store, "--apply", "p=2,w=0.4")
@@ -189,6 +215,8 @@ def test_undefined_cells_say_why(files, tmp_path, capsys) -> None:
         (["demo:mt", "--apply", "calibrated"], "--calibrate-on CORPUS"),
         (["demo:mt", "--calibrate-on", "absent.csv"], "absent.csv"),
         (["demo:mt", "--calibrate-on", "BARE"], "no human scores"),
+        (["demo:mt", "--calibrate-on", "demo:mt"], "holds the corpus itself"),
+        (["demo:mt", "--calibrate-on", "demo:sum"], "say --calibrate-human with one of: planted"),
         (["demo:mt", "--metric", "bleu", "--calibrate"], "one metric at a time"),
         (["demo:mt", "--level", "document"], "choose one of segment, system"),
         (["demo:mt", "--metric", "boosted:p=1"], "metric=NAME"),

@@ -57,6 +57,14 @@ def test_best_is_the_highest_mean_over_the_groups():
     assert (choose([tied], "best").p, choose([tied], "best").w) == (-1.0, pytest.approx(0.4))
 
 
+@pytest.mark.parametrize("method", ["median", "best", "area"])
+def test_a_gain_in_the_last_digits_is_none(method):
+    nothing = choose([surface(block(-30.0, -10.0, [0.2, 0.4], 0.5 + 1e-9))], method)
+    assert (nothing.w, nothing.improving) == (1.0, 0)
+    small = choose([surface(block(-30.0, -10.0, [0.2, 0.4], 0.5 + 1e-9) | {(2.0, 0.6): 0.50001})], method)
+    assert (small.p, small.w, small.improving) == (2.0, pytest.approx(0.6), 1)
+
+
 def test_best_takes_no_cell_that_is_undefined_in_a_group():
     one, two = surface({(2.0, 0.4): 0.9, (6.0, 0.4): 0.7}), surface({(2.0, 0.4): np.nan, (6.0, 0.4): 0.7})
     assert choose([one, two], "best").p == 6.0

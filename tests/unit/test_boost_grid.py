@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from engine.boost.grid import COEFFICIENTS, REASONS, W_GRID, Items, correlate, surfaces, to_frame
+from engine.boost.grid import COEFFICIENTS, REASONS, W_GRID, Items, average, correlate, surfaces, to_frame
 from engine.boost.kernels import round_all
-from engine.boost.power import P_GRID, Importances, power_means
+from engine.boost.power import P_GRID, Importances, nearest, power_means
 
 SCIPY = {"kendall": scipy.stats.kendalltau, "spearman": scipy.stats.spearmanr, "pearson": scipy.stats.pearsonr}
 
@@ -101,6 +101,28 @@ def test_rounding_to_ten_digits_is_pythons():
     assert round_all(values) == pytest.approx([float(f"{value:.10g}") for value in values], rel=1e-15)
     ordinary = values[(np.abs(values) > 1e-12) & (np.abs(values) < 1e22)]
     assert round_all(ordinary).tolist() == [float(f"{value:.10g}") for value in ordinary]
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_an_aggregate_that_all_but_vanishes_improves_nothing(coefficient):
+    rng = np.random.default_rng(9)
+    words = [np.r_[-1.0, rng.uniform(0, 1, rng.integers(5, 20))] for _ in range(60)]  # the smallest becomes 1e-9 and decides
+    surface = surfaces(
+        [Items("x", rng.normal(size=60), power_means(Importances.of(words)).means, rng.normal(size=60))], coefficient
+    )[0]
+    near = (surface.p < -10) & np.isfinite(surface.correlation[:, 2])
+    assert np.abs(surface.correlation[near, 2] - surface.original).max() < 1e-6
+    assert not surface.improving[near, 1:].any()
+
+
+def test_the_original_s_own_cells_never_improve():
+    parts = surfaces([explained(30, seed) for seed in range(7)], "pearson")
+    assert not average(parts, "mean").improving[:, W_GRID == 1].any()
+    assert average(parts, "mean").improving.any()
+
+
+def test_the_nearest_exponent():
+    assert [P_GRID[nearest(P_GRID, p)] for p in (-np.inf, -0.04, 2.06, np.inf)] == [-30.0, 0.0, 2.1, 29.9]
 
 
 def test_one_correlation_equals_its_cell():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from engine.errors import InputError
-from engine.options import add_flags, describe, from_namespace, from_pairs, option, to_pairs
+from engine.options import add_flags, describe, from_namespace, from_pairs, join_pairs, option, split_pairs, to_pairs
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,14 @@ def test_pairs_go_both_ways() -> None:
     assert from_pairs(Example, to_pairs(made)) == made
     assert to_pairs(Example()) == {}
     assert from_pairs(Example, {"layer": "none"}).layer is None
+
+
+def test_pairs_as_one_text_go_both_ways() -> None:
+    pairs = {"model": "/a,b/c=d", "mask": "50% of %2C", "layer": "5"}
+    assert split_pairs(join_pairs(pairs), "x") == pairs
+    assert split_pairs("mask=100%,layer=2", "x") == {"mask": "100%", "layer": "2"}
+    with pytest.raises(InputError, match="%2C"):
+        split_pairs("mask=a,b", "x")
 
 
 @pytest.mark.parametrize(
