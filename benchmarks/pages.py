@@ -1,9 +1,9 @@
 """How long a user waits in the browser: `python -m benchmarks.pages [--segments N] [--rounds N]`.
 
 Starts the app with an empty store, drives it with Chromium or Chrome, and prints seconds: the first visit of a fresh server, a
-later visit, every switch from one page to the next (sample corpus, results there), and the upload of two systems, source and
-reference of N segments, until the corpus is listed and until its scores are there. Prints the server's peak memory. The times
-are those of a whole machine: run it alone.
+later visit, every switch from one page to the next (sample corpus, results there), every control of the p/w surface (sample
+corpus, explanations there), and the upload of two systems, source and reference of N segments, until the corpus is listed and
+until its scores are there. Prints the server's peak memory. The times are those of a whole machine: run it alone.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def main() -> None:
             print(f"first visit of a fresh server: {visited(page, address)} (target 3 s)")
             print(f"a later visit: {visited(page, address)}")
             print_switches(page, arguments.rounds)
+            print_controls(page, arguments.rounds)
             write_files(Path(folder), arguments.segments)
             visit(page, address)
             print_upload(page, Path(folder), arguments.segments)
@@ -120,6 +121,41 @@ def print_switches(page: Page, rounds: int) -> None:
             page.wait_for_timeout(500)
     for title, (first, *later) in seconds.items():
         print(f"to {title}: first {first:.2f} s, then {median(later):.2f} s (target 0.5)")
+
+
+def print_controls(page: Page, rounds: int) -> None:
+    """Move the controls of the p/w surface to and fro; done when the page is drawn again."""
+    switch(page, "Boost")
+    page.wait_for_function(STILL, timeout=WAIT)
+    moves = {
+        "coefficient": ("Spearman", "Pearson"),
+        "regularisation": ("softplus", "paper"),
+        "calibration": ("Best cell", "Median of improving"),
+        "level": ("Systems", "Segments"),
+        "reach": ("\u22123 to 3", "\u221230 to 30"),
+        "chart": ("Lines", "Heat map"),
+    }
+    for name, options in moves.items():
+        seconds = [move(page, name, option) for _ in range(rounds + 1) for option in options]
+        print(f"Boost, {name}: first {seconds[0]:.2f} s, then {median(seconds[2:]):.2f} s (target 0.5)")
+
+
+def move(page: Page, name: str, option: str) -> float:
+    """Set a control; the seconds until the page is drawn again."""
+    control, before = page.locator(f".st-key-view-{name}"), page.url
+    button = control.get_by_role("radio", name=option, exact=True)
+    if not button.count():
+        control.locator("input").click()
+        button = page.get_by_role("option", name=option, exact=True)
+    button.wait_for(timeout=WAIT)
+    begin = time.perf_counter()
+    button.click()
+    page.wait_for_url(lambda address: address != before, timeout=WAIT)
+    page.wait_for_function(DRAWN, timeout=WAIT)
+    taken = time.perf_counter() - begin
+    page.wait_for_function(STILL, timeout=WAIT)
+    page.wait_for_timeout(700)
+    return taken
 
 
 def print_upload(page: Page, folder: Path, segments: int) -> None:
