@@ -110,7 +110,8 @@ class Study:
 
     def outputs(self, group: Group | None, p: float, w: float) -> pd.DataFrame:
         """What boosting makes of each output, see `engine.boost.effect.segment_frame`."""
-        key = (p, w, self.asked.options.regularisation, id(group))
+        criterion, parts = self.asked.criterion, self.asked.options.parts
+        key = (p, w, self.asked.options.regularisation, criterion, parts, group and (group.name, len(group.chosen)))
         return self._latest("outputs", key, lambda: segment_frame(self.rows, p, w, self.asked.options.regularisation, group))
 
     @cached_property

@@ -16,7 +16,7 @@ from components.boost.surface import outline
 from components.workspace import STATE_KEY, Outcome
 from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
 from engine.boost.calibrate import Calibration, Choice, HeldOut
-from engine.boost.effect import system_frame
+from engine.boost.effect import segment_frame, system_frame
 from engine.boost.grid import average
 from engine.boost.rows import Group, Rows, explained_rows, human_group
 from engine.corpus.demo import load_demo
@@ -226,3 +226,17 @@ def test_the_outline_goes_round_every_wanted_cell() -> None:
     level = lines[lines.w1 == lines.w2]
     assert (level.p2 - level.p1).sum() == pytest.approx(2 * 0.3 + 2 * 0.1)
     assert outline(np.zeros((7, 6), bool), p, w).empty
+
+
+def test_the_outputs_that_move_most_follow_the_human_scores(open_app: Open) -> None:
+    corpus = load_demo("sum")
+    rows, first = explained(corpus), corpus.criteria[0].name
+    app = settled(open_app("boost", corpus="demo:sum", p="2", w="0.2", human=first))
+    for criterion in (first, corpus.criteria[1].name):
+        app.selectbox(key="view-human").set_value(criterion)
+        table = settled(app.run()).dataframe[1].value
+        frame = segment_frame(rows, 2.0, 0.2, group=human_group(corpus, rows, criterion))
+        most = frame.loc[frame["change"].abs().sort_values(ascending=False, kind="stable").index[:8]]
+        assert table["Segment"].tolist() == most["segment"].tolist() and table["System"].tolist() == most["system"].tolist()
+        assert table.iloc[:, 7].to_numpy() == pytest.approx(most["human"].to_numpy())
+        assert table["Output"].tolist() == [corpus.systems[row.system][row.segment] for row in most.itertuples()]
