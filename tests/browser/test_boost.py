@@ -19,7 +19,8 @@ MAP = '[class*="st-key-boost-map"]'
 
 
 def cell(visit: Visit, p: float, w: float) -> Locator:
-    """A cell of the heat map, found by what a screen reader hears."""
+    """A cell of the heat map, found by what a screen reader hears, once the sentence above no longer grows."""
+    expect(visit.page.get_by_text("still being tested")).to_have_count(0, timeout=WAIT)
     visit.page.locator(f"{MAP} svg").first.scroll_into_view_if_needed(timeout=WAIT)
     place = f"; p: {p:.1f}; w: {w:.1f};".replace("-", "\u2212")
     cells = visit.page.locator(f"{MAP} path[aria-label*='{place}']")
