@@ -9,7 +9,7 @@ only reads them. Start with a small `--limit`. TABLE is one of
   eval4nlp   Table 1's setting: reference-free, every language pair judged with values from the other three, Spearman
   stability  LIME under three seeds, with 100 and 1000 samples
 
-The data are looked for in `PLUMBLINE_DATA`, else in ../shared/data.
+What they gave stands in bmx_tables.md, beside this file. The data are looked for in `PLUMBLINE_DATA`, else in ../shared/data.
 """
 
 from __future__ import annotations
