@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from components.numbers import MINUS, MISSING
+from components.workspace import Workspace
 
 
 def show_table(frame: pd.DataFrame, config: Mapping[str, Any], **arguments: Any) -> Any:
@@ -25,6 +26,13 @@ def show_table(frame: pd.DataFrame, config: Mapping[str, Any], **arguments: Any)
         return st.dataframe(frame, column_config=dict(config), **arguments)
     own = {name: _without_format(column) if name in writers else column for name, column in config.items()}
     return st.dataframe(frame.style.format(writers), column_config=own, **arguments)
+
+
+def picked_row(work: Workspace, key: str) -> int | None:
+    """The row of the table with this key that was clicked, be it at its mark or in a cell; None where none was."""
+    selection = work.read(key, {}).get("selection", {})
+    rows = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
+    return rows[0] if rows else None
 
 
 def rank_change(places: float) -> str:

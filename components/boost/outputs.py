@@ -12,7 +12,7 @@ from components.downloads import download_csv
 from components.numbers import count, number, score_places
 from components.score_table import criterion_title
 from components.states import plain
-from components.tables import rank_change, show_table
+from components.tables import picked_row, rank_change, show_table
 from components.vega import Spec, clickable, draw, forget_clicks, layer, number_field, text_field
 from engine.boost.effect import system_frame
 from engine.boost.grid import correlate
@@ -107,10 +107,9 @@ def _mover_table(study: Study, shown: pd.DataFrame) -> None:
     table["Output"] = [systems[name][place] for name, place in zip(shown["system"], shown["segment"], strict=True)]
 
     def open_row() -> None:
-        selection = study.work.read("boost-movers", {}).get("selection", {})
-        rows = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
-        if rows:
-            _open(study, shown.iloc[rows[0]].to_dict())
+        row = picked_row(study.work, "boost-movers")
+        if row is not None:
+            _open(study, shown.iloc[row].to_dict())
 
     show_table(
         table,

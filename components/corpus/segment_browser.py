@@ -14,7 +14,7 @@ from components.downloads import download_csv
 from components.numbers import count, score_places
 from components.score_table import criterion_title
 from components.states import show_empty
-from components.tables import show_table
+from components.tables import picked_row, show_table
 from components.workspace import Workspace
 from engine.corpus.types import SYSTEM_LEVEL, Corpus
 from engine.metrics.base import MetricSpec
@@ -130,11 +130,10 @@ def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None
 
 def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segments: np.ndarray, spec: MetricSpec) -> None:
     def open_row() -> None:
-        selection = work.read("segments", {}).get("selection", {})
-        rows = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
-        if rows:
-            chosen = {} if systems is None else _beside(work, names[systems[rows[0]]])
-            work.go("explain", segment=int(segments[rows[0]]), **chosen)
+        row = picked_row(work, "segments")
+        if row is not None:
+            chosen = {} if systems is None else _beside(work, names[systems[row]])
+            work.go("explain", segment=int(segments[row]), **chosen)
 
     show_table(
         frame,

@@ -14,7 +14,7 @@ from components.features.rows import FeatureRow
 from components.features.runs import Found, Study
 from components.numbers import MISSING, count, decimals, number, score_places
 from components.states import plain
-from components.tables import show_table
+from components.tables import picked_row, show_table
 from components.workspace import Workspace
 from engine.muler.results import Breakdown
 
@@ -73,10 +73,9 @@ def _interval(low: float, high: float, places: int) -> str:
 
 
 def _pick_row(work: Workspace, key: str, keys: list[tuple[str, str]]) -> None:
-    selection = work.read(key, {}).get("selection", {})
-    chosen = selection.get("rows") or [cell[0] for cell in selection.get("cells", [])]
-    if chosen:
-        feature, tag = keys[chosen[0]]
+    row = picked_row(work, key)
+    if row is not None:
+        feature, tag = keys[row]
         work.drafts["features table"] = work.drafts.get("features table", 0) + 1
         work.set(feature=feature, whose=tag.lower(), leaf=1)
 
