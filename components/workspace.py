@@ -44,6 +44,11 @@ class Outcome:
         """True where `value` is the result."""
         return self.state == "done"
 
+    @property
+    def begun(self) -> bool:
+        """False where nobody has started it."""
+        return self.done or self.job is not None
+
 
 @dataclass
 class Workspace:
@@ -232,7 +237,13 @@ class Workspace:
     # ---- results ----
 
     def compute(
-        self, key: Hashable, title: str, function: Callable[[Progress], Any], patience: float = PATIENCE, long: bool = False
+        self,
+        key: Hashable,
+        title: str,
+        function: Callable[[Progress], Any],
+        patience: float = PATIENCE,
+        long: bool = False,
+        start: bool = True,
     ) -> Outcome:
         """The result of `function` under `key`: from memory, or from a background job that this call starts.
 
@@ -243,11 +254,14 @@ class Workspace:
         function : does the work; it may not touch the page.
         patience : seconds to wait for it before the page goes on with progress instead.
         long : True for runs over a whole corpus that may take minutes; few of them run at a time.
+        start : False to look only; what has not been started is told as running, for whoever starts it further down the page.
         """
         if key in self._results:
             self._results.move_to_end(key)
             return Outcome("done", self._results[key], key=key)
         job = self._jobs.get(key)
+        if job is None and not start:
+            return Outcome("running", key=key)
         if job is None:
             tray = self.long_runs if long else self.page_jobs
             job = tray.start(title, function, key)

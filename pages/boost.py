@@ -55,7 +55,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     quick = study.calibration(other, tested=False)
     found = quick.value
     if quick.done:
-        tested = study.calibration(other, tested=True)
+        tested = study.calibration(other, tested=True, start=False)
         found = tested.value or quick.value
         with answer:
             show_answer(study, other, found, tested)
@@ -92,6 +92,8 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     show_systems(study, shown, p, w)
     show_movers(study, shown, p, w)
     show_use(study, p, w)
+    if quick.done and not tested.begun and study.calibration(other, tested=True).done:
+        st.rerun()  # begun when all else is drawn, the test was quick: the sentence on top can say more
 
 
 def draw_without_scores(study: Study, answer: DeltaGenerator) -> None:

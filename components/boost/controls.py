@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -138,6 +136,6 @@ def _known(work: Workspace, name: str) -> str:
     return name if name in work.corpora() and name != work.view["corpus"] else ""
 
 
-def set_cell(work: Workspace) -> Callable[[Mapping[str, Any]], None]:
-    """Puts the p and w of a clicked point into the view."""
-    return lambda point: work.set(p=f"{point['p']:g}", w=f"{point['w']:g}")
+def set_cell(work: Workspace, p: float, w: float) -> None:
+    """Put the p and w of a chosen point into the view."""
+    work.set(p=f"{p:g}", w=f"{w:g}")

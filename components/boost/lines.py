@@ -34,14 +34,24 @@ UNITS = {
 def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> None:
     """Draw the lines; a click on one puts its p and w into the view."""
     reach = float(work.view["reach"])
-    frame = cell_frame(surface, collapsed, outputs).drop(columns=["p1", "p2", "w1", "w2"])
+    frame = cell_frame(surface, collapsed, outputs)
     frame = frame[(frame["p"].abs() <= reach) & (frame["w"] != 1)]
     frame["weight"] = frame["w"].map("{:.1f}".format)
     rows = [(p, surface.cell(p, w)[0], name) for name, (p, w) in marks.items() if abs(p) <= reach]
     points = [{"p": p, "correlation": value, "text": name} for p, value, name in rows if np.isfinite(value)]
     layers = [*_lines(surface, reach), *named_points(points, "p", "correlation")]
     said = f"{surface.coefficient.capitalize()} correlation over p, one line per w"
-    draw(layers, {"cells": frame}, "boost-lines", said, HEIGHT, work, "cell", set_cell(work), note=view_note(work))
+    draw(
+        layers,
+        {"cells": frame},
+        "boost-lines",
+        said,
+        HEIGHT,
+        work,
+        "cell",
+        lambda point: set_cell(work, point["p"], point["w"]),
+        view_note(work),
+    )
     missing = int(np.isnan(frame["correlation"]).sum())
     if missing:
         whys = [REASONS[code] for code in np.unique(surface.reasons) if code]

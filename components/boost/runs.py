@@ -146,8 +146,8 @@ class Study:
         key = ("boost shared", self.corpus.hash, other.corpus.hash)
         return self.work.cached(key, lambda: shared_outputs(self.corpus, other.corpus))
 
-    def calibration(self, other: Study | None, tested: bool) -> Outcome:
-        """The choice of p and w and what it is worth: a `Calibration`, with p-values where `tested`."""
+    def calibration(self, other: Study | None, tested: bool, start: bool = True) -> Outcome:
+        """The choice of p and w and what it is worth: a `Calibration`, with p-values where `tested`; see `Workspace.compute`."""
         options = self.asked.options if tested else replace(self.asked.options, resamples=0)
         on = [other.group] if other else []
         key = ("boost calibration", *self.key, self.group.name, options, *(other.key if other else ()))
@@ -156,7 +156,7 @@ class Study:
         def run(progress):
             return calibrate([self.group], options, on, progress=progress)
 
-        return self.work.compute(key, title, run, patience=0.15 if tested else 0.6)
+        return self.work.compute(key, title, run, patience=0.15 if tested else 0.6, start=start)
 
     def seeds(self, other: Study | None) -> tuple[tuple, Outcome | None]:
         """Key and outcome of the study over several seeds (a `SeedStudy`); None where nobody has asked for it yet."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost.controls import set_cell
+from components.boost.controls import COEFFICIENT_TITLES, set_cell
+from components.cellmap import Axis, CellMap, Lane, Legend, Mark, show_cell_map
 from components.charts import footnote, is_dark
+from components.downloads import file_name
 from components.numbers import number, signed
-from components.vega import Spec, clickable, draw, faint, ink, layer, named_points, number_field, text_field
+from components.vega import Spec, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
-from engine.report.colours import NEGATIVE, NEUTRAL, POSITIVE, UNDEFINED
+from engine.report.colours import NEGATIVE, NEUTRAL, POSITIVE, STEPS, UNDEFINED, diverging_palette
 
 HALF_P, HALF_W = 0.05, 0.1  # half a cell of the grid
-OVERLAP = 0.04  # cells reach under their right neighbours, so that no seams show
-LANE = (-0.38, -0.16)  # where the share of collapsed outputs is drawn, below w = 0
-HEIGHT = 340
 P_TITLE = "p, exponent of the power mean"
+W_TITLE = "w, weight of the original"
 
 Cell = tuple[float, float]
 
@@ -31,25 +33,37 @@ def show_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
     collapsed : int64[P], how many of the `outputs` collapse at each p.
     marks : what a mark is called → where it stands.
     """
+    show_cell_map(cell_map(work, surface, collapsed, outputs, marks), "boost-map", work, partial(set_cell, work))
+
+
+def cell_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> CellMap:
+    """The heat map of `show_map`."""
     reach = float(work.view["reach"])
     inside = np.abs(surface.p) <= reach
-    frame = cell_frame(surface, collapsed, outputs)[np.repeat(inside, len(surface.w))]
-    known = frame["correlation"].notna()
-    p = surface.p[inside]
-    lane = pd.DataFrame({"p1": p, "high": LANE[0] + collapsed[inside] / max(1, outputs) * (LANE[1] - LANE[0])})
-    data = {
-        "cells": frame[known],
-        "missing": frame[~known],
-        "border": outline(surface.improving[inside], p, surface.w),
-        "lane": lane,
-    }
-    layers = [_missing(surface), _cells(surface, p), _border(), *_lane(), _original(surface, p)]
-    if np.isfinite(surface.original):
-        layers += named_points(_rows({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}), "p1", "w1")
-    said = (
-        f"Heat map of the {surface.coefficient} correlation over p and w; the original metric has {number(surface.original, 3)}"
+    p, w, title = surface.p[inside], surface.w, surface.coefficient.capitalize()
+    frame = cell_frame(surface, collapsed, outputs)[np.repeat(inside, len(w))]
+    tips = {title: frame["shown"], "against the original": frame["gain"], "outputs collapsed": frame["fallen"][:: len(w)]}
+    defined = np.isfinite(surface.original)
+    middle = number(surface.original, 3) if defined else surface.original_reason
+    look: dict = {}
+    if work.corpus is not None:
+        spec = work.metric(work.corpus).spec
+        look = {"notes": footnote(work.corpus, spec)["text"], "file": file_name("boost", work.corpus.name, spec.id)}
+    return CellMap(
+        Axis(P_TITLE, "p", p.tolist(), [number(value, 1) for value in p]),
+        Axis(W_TITLE, "w", w.tolist(), [number(value, 1) for value in w]),
+        tones(surface)[inside],
+        diverging_palette(is_dark()),
+        UNDEFINED[is_dark()],
+        {name: texts.tolist() for name, texts in tips.items()},
+        lines=outline(surface.improving[inside], p, w).to_numpy().tolist(),
+        lane=Lane("collapsed", (collapsed[inside] / max(1, outputs)).tolist()),
+        legend=_legend(surface),
+        marks=_marks({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}) if defined else [],
+        words=f"original metric: {middle}",
+        alt=f"Heat map of the {COEFFICIENT_TITLES[surface.coefficient]} correlation over p and w; the original metric: {middle}",
+        **look,
     )
-    draw(layers, data, "boost-map", said, HEIGHT, work, "cell", set_cell(work), note=view_note(work))
 
 
 def view_note(work: Workspace) -> Spec | None:
@@ -58,7 +72,7 @@ def view_note(work: Workspace) -> Spec | None:
 
 
 def cell_frame(surface: Surface, collapsed: np.ndarray, outputs: int) -> pd.DataFrame:
-    """One row per cell: p, w, correlation, its place on the chart, and what its tooltip says."""
+    """One row per cell: p, w, correlation, and what its tooltip says."""
     values, codes = surface.correlation.ravel(), surface.reasons.ravel()
     p, w = np.repeat(surface.p, len(surface.w)), np.tile(surface.w, len(surface.p))
     return pd.DataFrame(
@@ -66,10 +80,6 @@ def cell_frame(surface: Surface, collapsed: np.ndarray, outputs: int) -> pd.Data
             "p": p,
             "w": w,
             "correlation": values,
-            "p1": p - HALF_P,
-            "p2": p + HALF_P + OVERLAP,
-            "w1": w - HALF_W,
-            "w2": w + HALF_W,
             "shown": [REASONS[code] if code else number(value, 4) for value, code in zip(values.tolist(), codes.tolist())],
             "gain": [signed(value, 4) for value in (values - surface.original).tolist()],
             "fallen": np.repeat([f"{amount:,} of {outputs:,}" for amount in collapsed.tolist()], len(surface.w)),
@@ -138,71 +148,39 @@ def show_notes(surface: Surface, chart: str, reach: float, marks: dict[str, Cell
             st.caption(f":material/info: {amount:,} of {surface.reasons.size:,} cells are undefined (grey): {REASONS[code]}.")
 
 
-def _cells(surface: Surface, p: np.ndarray) -> Spec:
-    stops, colours = colour_scale(surface)
-    axis = {"grid": False, "tickCount": 12}
-    domain = [float(p[0]) - HALF_P, float(p[-1]) + HALF_P]
-    legend: Spec | None = {
-        "title": surface.coefficient.capitalize(),
-        "gradientLength": HEIGHT - 110,
-        "values": stops,
-        "format": ".3f",
-    }
-    if not np.isfinite(surface.correlation).any():
-        legend = None
-    scale = {"domain": stops, "range": colours, "interpolate": "lab"}
-    colour = number_field("correlation", scale=scale, legend=legend)
-    encoding = {
-        "x": number_field("p1", title=P_TITLE, scale={"domain": domain, "nice": False}, axis=axis),
-        "x2": {"field": "p2"},
-        "y": number_field(
-            "w1", title="w, weight of the original score", scale={"domain": [LANE[0], 1 + HALF_W], "nice": False}, axis=_w_axis()
-        ),
-        "y2": {"field": "w2"},
-        "color": colour,
-        "tooltip": cell_tips(surface.coefficient),
-    }
-    return clickable(layer("cells", "rect", encoding, cursor="pointer", strokeWidth=0, opacity=1), "cell", ["p", "w"])
+def tones(surface: Surface) -> np.ndarray:
+    """int64[P, W]: the place of each cell's colour in `diverging_palette`; −1 where the correlation is undefined.
+
+    The original's correlation is neutral (the lowest of all where it is undefined), the lowest and the highest of the surface
+    have the strongest colours.
+    """
+    gains = surface.correlation - _neutral(surface)
+    known = np.nan_to_num(gains)
+    size = np.where(known > 0, known.max(), -known.min())
+    shares = np.divide(known, size, out=np.zeros_like(known), where=size > 0)
+    return np.where(np.isnan(gains), -1, STEPS + np.rint(shares * STEPS).astype(np.int64))
 
 
-def _missing(surface: Surface) -> Spec:
-    """The cells that are undefined, in grey; their tooltip says why."""
-    place = {"x": number_field("p1"), "x2": {"field": "p2"}, "y": number_field("w1"), "y2": {"field": "w2"}}
-    return layer("missing", "rect", {**place, "tooltip": cell_tips(surface.coefficient)}, color=UNDEFINED[is_dark()], opacity=1)
+def _neutral(surface: Surface) -> float:
+    """The correlation that has the neutral colour; infinite where nothing is defined."""
+    if np.isfinite(surface.original):
+        return surface.original
+    return float(np.min(surface.correlation, initial=np.inf, where=np.isfinite(surface.correlation)))
 
 
-def _border() -> Spec:
-    place = {"x": number_field("p1"), "x2": {"field": "p2"}, "y": number_field("w1"), "y2": {"field": "w2"}}
-    return layer("border", "rule", place, color=ink(), strokeWidth=1.2, strokeCap="square")
+def _legend(surface: Surface) -> Legend | None:
+    values, middle = surface.correlation[np.isfinite(surface.correlation)], _neutral(surface)
+    low, high = float(np.min(values, initial=middle)), float(np.max(values, initial=middle))
+    if not high > low:
+        return None
+    stops = [(low, 0)] * (low < middle) + [(middle, STEPS)] + [(high, 2 * STEPS)] * (high > middle)
+    shares = [((value - low) / (high - low), tone, number(value, 3)) for value, tone in stops]
+    return Legend(surface.coefficient.capitalize(), shares)
 
 
-def _lane() -> list[Spec]:
-    """The share of outputs that collapse at each p, as an area below the map."""
-    x, bottom = number_field("p1"), {"datum": LANE[0]}
-    back = {"x": x, "y": bottom, "y2": {"datum": LANE[1]}}
-    area = {"x": x, "y": number_field("high"), "y2": bottom}
-    return [
-        layer("lane", "area", back, color=faint(), opacity=0.12),
-        layer("lane", "area", area, color=faint(), opacity=0.75, interpolate="step"),
-    ]
-
-
-def _original(surface: Surface, p: np.ndarray) -> Spec:
-    text = f"original metric: {number(surface.original, 3) if np.isfinite(surface.original) else surface.original_reason}"
-    rows = [{"p1": float(p[0]), "w1": 1.0, "text": text}]
-    place = {"x": number_field("p1"), "y": number_field("w1"), "text": text_field("text")}
-    return layer(rows, "text", place, align="left", dx=6, color=ink(), fontSize=12)
-
-
-def _rows(marks: dict[str, Cell]) -> list[Spec]:
-    """One row per marked cell; where two marks stand on one cell, it carries both names."""
+def _marks(marks: dict[str, Cell]) -> list[Mark]:
+    """One mark per cell; where two stand on one cell, it carries both names."""
     places: dict[Cell, list[str]] = {}
     for name, cell in marks.items():
         places.setdefault(cell, []).append(name)
-    return [{"p1": p, "w1": w, "text": " \u00b7 ".join(names)} for (p, w), names in places.items()]
-
-
-def _w_axis() -> Spec:
-    label = "datum.value < 0 ? 'collapsed' : format(datum.value, '.1f')"
-    values = [sum(LANE) / 2, *(place / 5 for place in range(6))]
-    return {"values": values, "labelExpr": label, "grid": False, "domain": False, "ticks": False, "labelPadding": 8}
+    return [Mark(p, w, " \u00b7 ".join(names)) for (p, w), names in places.items()]

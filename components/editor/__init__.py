@@ -7,15 +7,9 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-import streamlit as st
+from components.browser import mounted
 
-_FOLDER = Path(__file__).parent
-_mount = st.components.v2.component(
-    "plumbline_editor",
-    html='<div class="mount"></div>',
-    css=(_FOLDER / "editor.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "editor.js").read_text(encoding="utf-8"),
-)
+_mount = mounted(Path(__file__).parent)
 
 
 @dataclass(frozen=True)

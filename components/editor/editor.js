@@ -5,8 +5,7 @@ export default function (component) {
   const host = parentElement.querySelector(".mount");
   if (host.dataset.version === data.version) return;
   host.dataset.version = data.version;
-  const editor = document.createElement("div");
-  editor.className = "editor";
+  const editor = make("div", "editor");
   const areas = new Map();
   let timer = 0;
   const send = () => {
@@ -23,35 +22,27 @@ export default function (component) {
 }
 
 function drawField(field, areas, later) {
-  const box = document.createElement("div");
-  box.className = "field";
-  const label = document.createElement("label");
-  label.textContent = field.label;
+  const box = make("div", "field");
+  const label = make("label", "", field.label);
   label.htmlFor = `field-${field.name}`;
-  const area = document.createElement("textarea");
+  const area = make("textarea");
   area.id = `field-${field.name}`;
   area.dir = "auto";
   area.lang = field.lang;
   area.value = field.value;
   area.spellcheck = false;
-  const row = document.createElement("div");
-  row.className = "row";
-  const hint = document.createElement("span");
-  hint.textContent = field.hint;
-  const reset = document.createElement("button");
-  reset.type = "button";
-  reset.textContent = "Undo edits";
+  const row = make("div", "row");
+  const reset = makeButton("Undo edits", "", () => {
+    area.value = field.original;
+    reset.hidden = true;
+    later();
+  });
   reset.hidden = field.value === field.original;
   area.addEventListener("input", () => {
     reset.hidden = area.value === field.original;
     later();
   });
-  reset.addEventListener("click", () => {
-    area.value = field.original;
-    reset.hidden = true;
-    later();
-  });
-  row.append(hint, reset);
+  row.append(make("span", "", field.hint), reset);
   box.append(label, area, row);
   areas.set(field.name, area);
   return box;

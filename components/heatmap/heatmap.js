@@ -1,5 +1,4 @@
 // The token heatmap in the browser: draws words, moves the focus with the arrow keys, shows values, paints an image.
-// Every text of the user goes through textContent.
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -17,8 +16,7 @@ export default function (component) {
   const caption = make("div", "caption");
   caption.append(...data.caption.map((line) => make("div", "", line)));
   root.append(caption);
-  const tip = make("div", "tip");
-  tip.setAttribute("role", "tooltip");
+  const tip = makeTip();
   root.append(tip);
   host.replaceChildren(root);
   const stop = listen(root, tip, setTriggerValue);
@@ -40,13 +38,6 @@ function refocus(root, place) {
   if (!place) return;
   const word = [...root.querySelectorAll(".word")].find((item) => item.dataset.place === place);
   if (word) word.focus({ preventScroll: true });
-}
-
-function make(name, className, text) {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text !== undefined && text !== null) element.textContent = text;
-  return element;
 }
 
 function drawPanel(panel, data) {
@@ -136,11 +127,7 @@ function drawFoot(data, root) {
   const tools = make("div", "tools");
   tools.append(toggle("Values", "values", root, "Write the value beside each word"));
   if (data.marks.some((mark) => mark.style !== "lone")) tools.append(toggle("Errors", "errors", root, "Underline marked errors"));
-  const image = make("button", "", "Image");
-  image.type = "button";
-  image.title = "Download as PNG";
-  image.addEventListener("click", () => savePng(root, data.file));
-  tools.append(image);
+  tools.append(makeButton("Image", "Download as PNG", () => savePng(root, data.file)));
   foot.append(tools);
   return foot;
 }
@@ -162,11 +149,8 @@ function drawLegend(legend) {
 }
 
 function toggle(label, name, root, help) {
-  const button = make("button", "", label);
-  button.type = "button";
-  button.title = help;
+  const button = makeButton(label, help, () => button.setAttribute("aria-pressed", String(root.classList.toggle(name))));
   button.setAttribute("aria-pressed", String(root.classList.contains(name)));
-  button.addEventListener("click", () => button.setAttribute("aria-pressed", String(root.classList.toggle(name))));
   return button;
 }
 
@@ -174,9 +158,9 @@ function listen(root, tip, setTriggerValue) {
   const wordOf = (event) => event.composedPath().find((item) => item.tip);
   const show = (event) => {
     const word = wordOf(event);
-    if (word) openTip(root, tip, word);
+    if (word) showWord(root, tip, word);
   };
-  const hide = () => closeTip(root, tip);
+  const hide = () => hideWord(root, tip);
   root.addEventListener("pointerover", (event) => (wordOf(event) ? show(event) : hide()));
   root.addEventListener("pointerleave", hide);
   root.addEventListener("focusin", show);
@@ -239,22 +223,9 @@ function lineNeighbour(root, word, way) {
   return best;
 }
 
-function openTip(root, tip, word) {
-  closeTip(root, tip);
-  tip.append(make("bdi", "name", word.tip.name));
-  if (word.tip.rows.length) {
-    const list = make("dl");
-    for (const [name, value] of word.tip.rows) list.append(make("dt", "", name), make("dd", "", value));
-    tip.append(list);
-  }
-  tip.classList.add("open");
-  const frame = root.getBoundingClientRect();
-  const box = word.getClientRects()[0] || word.getBoundingClientRect();
-  const left = Math.min(Math.max(0, box.left - frame.left), Math.max(0, frame.width - tip.offsetWidth));
-  const above = box.top - frame.top - tip.offsetHeight - 8;
-  const clear = box.top - tip.offsetHeight - 8 > 64;
-  tip.style.left = `${left}px`;
-  tip.style.top = `${clear ? above : box.bottom - frame.top + 8}px`;
+function showWord(root, tip, word) {
+  hideWord(root, tip);
+  openTip(root, tip, word.getClientRects()[0] || word.getBoundingClientRect(), word.tip.name, word.tip.rows);
   if (word.dataset.twin) {
     for (const other of root.querySelectorAll(".word")) {
       if (other !== word && other.dataset.twin === word.dataset.twin) other.classList.add("twin");
@@ -262,9 +233,8 @@ function openTip(root, tip, word) {
   }
 }
 
-function closeTip(root, tip) {
-  tip.classList.remove("open");
-  tip.replaceChildren();
+function hideWord(root, tip) {
+  closeTip(tip);
   root.querySelectorAll(".twin").forEach((word) => word.classList.remove("twin"));
 }
 
@@ -276,12 +246,7 @@ async function savePng(root, name) {
   const canvas = paint(root);
   values.forEach((value) => value.remove());
   root.classList.remove("painting");
-  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = `${name}.png`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  await saveImage(canvas, name);
 }
 
 // On the screen values come from the style sheet, where a canvas cannot read them.
@@ -295,16 +260,8 @@ function writeValues(root) {
 
 function paint(root) {
   const frame = root.getBoundingClientRect();
-  const margin = 16;
-  const scale = 2;
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil((frame.width + 2 * margin) * scale);
-  canvas.height = Math.ceil((frame.height + 2 * margin) * scale);
-  const context = canvas.getContext("2d");
-  context.scale(scale, scale);
-  context.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color") || "white";
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.translate(margin - frame.left, margin - frame.top);
+  const [canvas, context] = imageCanvas(root, frame.width, frame.height);
+  context.translate(-frame.left, -frame.top);
   paintElement(context, root);
   return canvas;
 }

@@ -6,18 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
+from components.browser import mounted
 from components.heatmap.panels import Panel, Scale
 from engine.report.colours import SYSTEM_A, SYSTEM_B, contrast_text
 
-_FOLDER = Path(__file__).parent
-_mount = st.components.v2.component(
-    "plumbline_heatmap",
-    html='<div class="mount"></div>',
-    css=(_FOLDER / "heatmap.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "heatmap.js").read_text(encoding="utf-8"),
-)
+_mount = mounted(Path(__file__).parent)
 
 
 def show_heatmap(

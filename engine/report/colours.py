@@ -51,6 +51,12 @@ def difference(value: float, limit: float, dark: bool = False) -> Pair:
     return _signed(value, limit, MORE_A[dark], MORE_B[dark], dark)
 
 
+def diverging_palette(dark: bool = False) -> tuple[str, ...]:
+    """The backgrounds of `diverging` in order: 2 × STEPS + 1 colours, strongest red first, neutral in the middle."""
+    below, above = (_ramp(NEUTRAL[dark], end) for end in (NEGATIVE[dark], POSITIVE[dark]))
+    return tuple(background for background, _ in (*below[:0:-1], *above))
+
+
 def sequential(value: float, limit: float, dark: bool = False) -> Pair:
     """The single-hue scale of unsigned values, from neutral at zero (and below) to violet at `limit`. See `diverging`."""
     if math.isnan(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,12 @@ from app_helpers import Open, said, settle
 from streamlit.testing.v1 import AppTest
 
 from components.boost.sentence import verdict
-from components.boost.surface import outline
+from components.boost.surface import outline, tones
 from components.workspace import STATE_KEY, Outcome
 from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
 from engine.boost.calibrate import Calibration, Choice, HeldOut
 from engine.boost.effect import segment_frame, system_frame
-from engine.boost.grid import average
+from engine.boost.grid import Surface, average
 from engine.boost.rows import Group, Rows, explained_rows, human_group
 from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus, Criterion
@@ -48,15 +49,26 @@ def settled(app: AppTest) -> AppTest:
     raise AssertionError("the test of the gain did not end")
 
 
-def cells(app: AppTest) -> pd.DataFrame:
-    """The cells of the heat map or the lines, as the browser gets them."""
+def shown_map(app: AppTest) -> dict[str, Any]:
+    """The heat map as the browser gets it."""
+    (data,) = (part for element in app.get("bidi_component") if "tones" in (part := json.loads(element.proto.json)))
+    return data
+
+
+def written(surface: Surface) -> list[str]:
+    """The correlations of a surface as the heat map tells them, p by p."""
+    return [shown(value, 4) for value in surface.correlation.ravel()]
+
+
+def line_points(app: AppTest) -> pd.DataFrame:
+    """The points of the lines, as the browser gets them."""
     for element in app.get("vega_lite_chart") or app.get("arrow_vega_lite_chart"):
         for dataset in element.proto.datasets:
             if dataset.name == "cells":
                 import pyarrow
 
                 return pyarrow.ipc.open_stream(dataset.data.data).read_pandas()
-    raise AssertionError("no chart with cells")
+    raise AssertionError("no chart with lines")
 
 
 def uploaded(app: AppTest, corpus: Corpus) -> AppTest:
@@ -92,22 +104,39 @@ def test_nothing_is_concluded_before_the_test_ends(boosted: float, said_first: s
 
 
 def test_the_heat_map_holds_the_engine_s_grid(open_app: Open, planted: Group) -> None:
-    app = settled(open_app("boost", coefficient="spearman", regularisation="softplus"))
-    surface = boost([planted], BoostOptions(coefficient="spearman", regularisation="softplus")).surfaces[0]
-    frame = cells(app)
-    assert len(frame) == surface.correlation.size
-    assert frame["correlation"].to_numpy() == pytest.approx(surface.correlation.ravel())
+    app = settled(open_app("boost", coefficient="spearman", regularisation="minmax"))
+    surface = boost([planted], BoostOptions(coefficient="spearman", regularisation="minmax")).surfaces[0]
+    data = shown_map(app)
+    tips = dict(data["tips"])
+    assert tips["Spearman"] == written(surface)
+    assert list(zip(data["x"]["texts"], data["x"]["values"]))[::599] == [("\u221230.0", -30.0), ("29.9", 29.9)]
+    colours = np.array(data["tones"]).reshape(600, 6)
+    assert (np.sign(colours - 128) == np.sign(surface.correlation - surface.original))[np.abs(colours - 128) > 0].all()
+    assert {int(colours.min()), int(colours.max())} == {0, 256} and (colours[:, 5] == 128).all()
+    fallen = [int(planted.rows.means("minmax").collapsed(value).sum()) for value in surface.p]
+    assert len(set(fallen)) > 3
+    assert tips["outputs collapsed"] == [f"{amount} of 336" for amount in fallen]
     app.button_group(key="view-reach").set_value("3").run()
-    assert cells(app)["p"].abs().max() == 3.0
+    near = shown_map(app)
+    assert near["x"]["values"][::60] == [-3.0, 3.0] and dict(near["tips"])["Spearman"] == tips["Spearman"][270 * 6 : 331 * 6]
+
+
+def test_the_neutral_colour_is_the_original_s() -> None:
+    p, w = np.array([0.0, 0.1, 0.2]), np.array([0.0, 1.0])
+    values = np.array([[0.1, 0.3], [0.5, 0.3], [np.nan, 0.3]])
+    surface = Surface("", "kendall", 9, p, w, values, np.zeros((3, 2), np.int8), 0.3, "")
+    assert tones(surface).tolist() == [[0, 128], [256, 128], [-1, 128]]
+    undefined = replace(surface, original=np.nan, original_reason="constant")
+    assert tones(undefined).tolist() == [[128, 192], [256, 192], [-1, 192]]
 
 
 def test_parts_and_their_mean(open_app: Open, planted: Group) -> None:
     app = settled(open_app("boost", group="mean"))
     parts = [group for (group,) in cut_groups([planted], 8)]
     surfaces = boost(parts, BoostOptions()).surfaces
-    assert cells(app)["correlation"].to_numpy() == pytest.approx(average(surfaces, "").correlation.ravel())
+    assert dict(shown_map(app)["tips"])["Kendall"] == written(average(surfaces, ""))
     app.selectbox(key="view-group").set_value("2").run()
-    assert cells(settled(app))["correlation"].to_numpy() == pytest.approx(surfaces[1].correlation.ravel())
+    assert dict(shown_map(settled(app))["tips"])["Kendall"] == written(surfaces[1])
 
 
 def test_one_setting_is_read_from_the_address_and_changed_there(open_app: Open, planted: Group) -> None:
@@ -133,7 +162,7 @@ def test_the_other_charts(open_app: Open, chart: str) -> None:
         figure = json.loads(app.get("plotly_chart")[0].proto.spec)
         assert [trace["type"] for trace in figure["data"]] == ["surface", "surface", "scatter3d"]
     if chart == "lines":
-        assert set(cells(app)["w"]) == {0.0, 0.2, 0.4, 0.6, 0.8}
+        assert set(line_points(app)["w"]) == {0.0, 0.2, 0.4, 0.6, 0.8}
 
 
 def test_values_from_another_corpus(open_app: Open, planted: Group) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import subprocess
 import sys
@@ -15,17 +14,28 @@ import pytest
 from browser_helpers import ROOT, WAIT, Visit
 from playwright.sync_api import Locator, expect
 
-MAP = '[class*="st-key-boost-map"]'
+from engine.report.colours import diverging_palette
+
+MAP = ".st-key-boost-map"
 
 
-def cell(visit: Visit, p: float, w: float) -> Locator:
-    """A cell of the heat map, found by what a screen reader hears, once the sentence above no longer grows."""
+def cell(visit: Visit, p: float, w: float, reach: float = 3.0) -> tuple[float, float]:
+    """Where a cell of the heat map stands, once the sentence above no longer grows."""
     expect(visit.page.get_by_text("still being tested")).to_have_count(0, timeout=WAIT)
-    visit.page.locator(f"{MAP} svg").first.scroll_into_view_if_needed(timeout=WAIT)
-    place = f"; p: {p:.1f}; w: {w:.1f};".replace("-", "\u2212")
-    cells = visit.page.locator(f"{MAP} path[aria-label*='{place}']")
-    expect(cells).to_have_count(1, timeout=WAIT)
-    return cells.first
+    field = visit.page.locator(f"{MAP} .field")
+    field.scroll_into_view_if_needed(timeout=WAIT)
+    box = field.bounding_box()
+    assert box
+    columns = round(20 * reach) + (reach < 30)
+    column, row = round((p + reach) * 10), round(w * 5)
+    return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (5.5 - row) / 6 * box["height"]
+
+
+def told(visit: Visit) -> dict[str, str]:
+    """What the tooltip of the heat map says: name → text."""
+    tip = visit.page.locator(f"{MAP} .tip.open")
+    expect(tip).to_be_visible(timeout=WAIT)
+    return dict(zip(tip.locator("dt").all_inner_texts(), tip.locator("dd").all_inner_texts(), strict=True))
 
 
 def centre(locator: Locator) -> tuple[float, float]:
@@ -34,25 +44,32 @@ def centre(locator: Locator) -> tuple[float, float]:
     return box["x"] + min(box["width"] / 2, 2), box["y"] + box["height"] / 2
 
 
-def tooltip(visit: Visit) -> dict[str, str]:
-    """What the tooltip of a chart says: name → text."""
-    tip = visit.page.locator("#vg-tooltip-element.visible")
-    expect(tip).to_be_visible(timeout=WAIT)
-    rows = [row.inner_text().split("\t") for row in tip.locator("tr").all()]
-    return {name.strip(): value.strip() for name, value in rows}
+def painted(visit: Visit, x: float, y: float) -> str:
+    """The colour of the map at a place of the window, as `#rrggbb`."""
+    script = """(canvas, [x, y]) => {
+        const box = canvas.getBoundingClientRect();
+        const [across, down] = [canvas.width / box.width, canvas.height / box.height];
+        return [...canvas.getContext("2d").getImageData((x - box.left) * across, (y - box.top) * down, 1, 1).data];
+    }"""
+    red, green, blue, _ = visit.page.locator(f"{MAP} canvas").evaluate(script, [x, y])
+    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: Path) -> None:
     visit.page.emulate_media(color_scheme=scheme)
     visit.open("/boost?reach=3&coefficient=spearman")
-    visit.page.mouse.move(*centre(cell(visit, 1.3, 0.4)))
-    told = tooltip(visit)
-    assert (told["p"], told["w"]) == ("1.3", "0.4")
+    place = cell(visit, 1.3, 0.4)
+    visit.page.mouse.move(*place)
+    says = told(visit)
+    assert (says["p"], says["w"]) == ("1.3", "0.4")
     frame = visit.table("csv-boost-surface", named="boost-surface-Sample-German-English-translation-chrf.csv")
     assert list(frame.columns) == ["p", "w", "group", "correlation", "original"] and len(frame) == 3600
     row = frame[np.isclose(frame.p, 1.3) & np.isclose(frame.w, 0.4)].iloc[0]
-    assert told["Spearman"] == f"{row.correlation:.4f}".replace("-", "\u2212")
+    assert says["Spearman"] == f"{row.correlation:.4f}".replace("-", "\u2212")
+    values = frame.correlation - frame.original
+    share = (row.correlation - row.original) / (values.max() if row.correlation > row.original else -values.min())
+    assert painted(visit, *place) == diverging_palette(scheme == "dark")[128 + round(share * 128)]
     out = tmp_path / "grid.csv"
     command = ["boost", "demo:mt", "--metric", "chrf", "--human", "planted", "--coefficient", "spearman", "--store", "none"]
     subprocess.run([sys.executable, "-m", "engine", *command, "--out", str(out)], cwd=ROOT, check=True, timeout=120)
@@ -61,7 +78,7 @@ def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: 
 
 def test_a_click_shows_what_a_cell_does(visit: Visit) -> None:
     visit.open("/boost?reach=3")
-    visit.page.mouse.click(*centre(cell(visit, -0.8, 0.2)))
+    visit.page.mouse.click(*cell(visit, -0.8, 0.2))
     expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
     visit.settle()
     address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
@@ -75,8 +92,39 @@ def test_a_click_shows_what_a_cell_does(visit: Visit) -> None:
     visit.page.locator(".st-key-boost-reset button").first.click()
     visit.settle()
     assert "p=" not in visit.page.evaluate("location.search")
-    visit.page.mouse.click(*centre(cell(visit, -0.8, 0.2)))  # the same cell once more
+    visit.page.mouse.click(*cell(visit, -0.8, 0.2))  # the same cell once more
     expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = \u22120.8, w = 0.2")).to_be_visible(timeout=WAIT)
+
+
+def test_narrow_cells_are_chosen_too(visit: Visit) -> None:
+    visit.open("/boost")
+    visit.page.mouse.click(*cell(visit, 22.3, 0.6, reach=30))
+    expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = 22.3, w = 0.6")).to_be_visible(timeout=WAIT)
+
+
+def test_the_map_is_read_and_chosen_from_by_keyboard(visit: Visit) -> None:
+    visit.open("/boost?p=-0.8&w=0.2&reach=3")
+    surface = visit.table("csv-boost-surface")
+    field, spoken = visit.page.locator(f"{MAP} .field"), visit.page.locator(f"{MAP} .spoken")
+    cell(visit, 0, 0)
+    visit.page.get_by_role("combobox", name="Outputs").focus()
+    for _ in range(5):
+        visit.page.keyboard.press("Tab")
+        if field.evaluate("item => item.matches(':focus')"):
+            break
+    expect(spoken).to_contain_text("p \u22120.8, w 0.2, Kendall", timeout=WAIT)
+    for key in ("PageUp", "ArrowRight", "ArrowRight", "ArrowUp"):
+        visit.page.keyboard.press(key)
+    row = surface[np.isclose(surface.p, 0.4) & np.isclose(surface.w, 0.4)].iloc[0]
+    expect(spoken).to_contain_text(f"p 0.4, w 0.4, Kendall {row.correlation:.4f}, against the original ")
+    expect(visit.page.locator(f"{MAP} .tip.open")).to_be_visible()
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_text("Kendall\u2019s tau-b at p = 0.4, w = 0.4")).to_be_visible(timeout=WAIT)
+    visit.settle()
+    visit.page.keyboard.press("ArrowLeft")  # the focus has stayed
+    expect(spoken).to_contain_text("p 0.3, w 0.4, Kendall")
+    visit.page.keyboard.press("Escape")
+    expect(visit.page.locator(f"{MAP} .tip.open")).to_have_count(0)
 
 
 def test_an_output_s_point_opens_explain(visit: Visit) -> None:
@@ -124,19 +172,20 @@ def test_charts_are_saved_as_images(visit: Visit) -> None:
     assert image[:8] == b"\x89PNG\r\n\x1a\n" and len(image) > 20_000
     visit.page.get_by_role("radio", name="Heat map").click()
     visit.settle()
-    visit.page.locator(MAP).hover()
     with visit.page.expect_download(timeout=WAIT) as download:
-        visit.page.locator(f"{MAP} [data-testid='stElementToolbarButton'] button").nth(1).click()
-    assert io.BytesIO(Path(download.value.path()).read_bytes()).read(8) == b"\x89PNG\r\n\x1a\n"
+        visit.page.locator(f"{MAP} .tools").get_by_text("Image").click()
+    assert download.value.suggested_filename == "boost-Sample-German-English-translation-chrf.png"
+    image = Path(download.value.path()).read_bytes()
+    assert image[:8] == b"\x89PNG\r\n\x1a\n" and len(image) > 20_000
 
 
 @pytest.mark.parametrize("width", [1280, 800])
 def test_nothing_is_cut_off(visit: Visit, width: int) -> None:
     visit.page.set_viewport_size({"width": width, "height": 1000})
     visit.open("/boost")
-    expect(visit.page.locator(f"{MAP} svg").first).to_be_visible(timeout=WAIT)
+    expect(visit.page.locator(f"{MAP} canvas")).to_be_visible(timeout=WAIT)
     assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    chart, main = visit.page.locator(f"{MAP} svg").first, visit.page.locator('[data-testid="stMainBlockContainer"]')
+    chart, main = visit.page.locator(f"{MAP} canvas"), visit.page.locator('[data-testid="stMainBlockContainer"]')
     inner, outer = chart.bounding_box(), main.bounding_box()
     assert inner and outer
     assert inner["x"] >= outer["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
