@@ -11,6 +11,7 @@ from components.boost.runs import Study, explained, other_study, surface_of
 from components.boost.sentence import show_answer, show_missing, show_unjudged
 from components.boost.solid import show_solid
 from components.boost.surface import show_map, show_notes
+from components.browser import let_paint
 from components.downloads import download_csv
 from components.explain.panels import explainer_title
 from components.job_progress import await_result
@@ -84,6 +85,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     if chart != "aggregates":
         show_notes(surface, chart, float(work.view["reach"]), marks)
     draw_downloads(study, outcome.value, found)
+    let_paint()
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(work, chosen, calibrated=found is not None)
     shown = study.shown(group)
