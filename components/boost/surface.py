@@ -56,7 +56,7 @@ def cell_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
         diverging_palette(is_dark()),
         UNDEFINED[is_dark()],
         {name: texts.tolist() for name, texts in tips.items()},
-        lines=outline(surface.improving[inside], p, w).to_numpy().tolist(),
+        lines=outline(surface.improving[inside], p, w),
         lane=Lane("collapsed", (collapsed[inside] / max(1, outputs)).tolist()),
         legend=_legend(surface),
         marks=_marks({name: cell for name, cell in marks.items() if abs(cell[0]) <= reach}) if defined else [],
@@ -87,7 +87,7 @@ def cell_frame(surface: Surface, collapsed: np.ndarray, outputs: int) -> pd.Data
     )
 
 
-def outline(wanted: np.ndarray, p: np.ndarray, w: np.ndarray) -> pd.DataFrame:
+def outline(wanted: np.ndarray, p: np.ndarray, w: np.ndarray) -> list[tuple[float, float, float, float]]:
     """The border of the cells where `wanted` (bool[P, W]) holds, as straight lines: p1, w1, p2, w2."""
     padded = np.pad(wanted, 1).astype(np.int8)
     lines = []
@@ -99,7 +99,7 @@ def outline(wanted: np.ndarray, p: np.ndarray, w: np.ndarray) -> pd.DataFrame:
         ends = np.flatnonzero(np.diff(np.pad(edge != 0, 1).astype(np.int8)))
         for start, stop in zip(ends[::2], ends[1::2]):
             lines.append((p[start] - HALF_P, height, p[stop - 1] + HALF_P, height))
-    return pd.DataFrame(lines, columns=["p1", "w1", "p2", "w2"], dtype=float)
+    return [tuple(map(float, line)) for line in lines]
 
 
 def colour_scale(surface: Surface) -> tuple[list[float], list[str]]:

@@ -249,12 +249,12 @@ def test_the_outline_goes_round_every_wanted_cell() -> None:
     wanted = np.zeros((7, 6), bool)
     wanted[2:5, 1:3] = True
     wanted[6, 5] = True
-    lines = outline(wanted, p, w)
+    lines = pd.DataFrame(outline(wanted, p, w), columns=["p1", "w1", "p2", "w2"])
     upright = lines[lines.p1 == lines.p2]
     assert (upright.w2 - upright.w1).sum() == pytest.approx(2 * 2 * 0.2 + 2 * 0.2)
     level = lines[lines.w1 == lines.w2]
     assert (level.p2 - level.p1).sum() == pytest.approx(2 * 0.3 + 2 * 0.1)
-    assert outline(np.zeros((7, 6), bool), p, w).empty
+    assert outline(np.zeros((7, 6), bool), p, w) == []
 
 
 def test_the_outputs_that_move_most_follow_the_human_scores(open_app: Open) -> None:
