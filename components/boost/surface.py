@@ -89,17 +89,16 @@ def cell_frame(surface: Surface, collapsed: np.ndarray, outputs: int) -> pd.Data
 
 def outline(wanted: np.ndarray, p: np.ndarray, w: np.ndarray) -> list[tuple[float, float, float, float]]:
     """The border of the cells where `wanted` (bool[P, W]) holds, as straight lines: p1, w1, p2, w2."""
+    upright, level = [*(p - HALF_P).tolist(), float(p[-1]) + HALF_P], [*(w - HALF_W).tolist(), float(w[-1]) + HALF_W]
     padded = np.pad(wanted, 1).astype(np.int8)
     lines = []
     for row, column in np.argwhere(np.diff(padded, axis=0)[:, 1:-1]):
-        place = p[row] - HALF_P if row < len(p) else p[-1] + HALF_P
-        lines.append((place, w[column] - HALF_W, place, w[column] + HALF_W))
+        lines.append((upright[row], level[column], upright[row], level[column + 1]))
     for column, edge in enumerate(np.diff(padded, axis=1)[1:-1].T):
-        height = w[column] - HALF_W if column < len(w) else w[-1] + HALF_W
         ends = np.flatnonzero(np.diff(np.pad(edge != 0, 1).astype(np.int8)))
         for start, stop in zip(ends[::2], ends[1::2]):
-            lines.append((p[start] - HALF_P, height, p[stop - 1] + HALF_P, height))
-    return [tuple(map(float, line)) for line in lines]
+            lines.append((upright[start], level[column], upright[stop], level[column]))
+    return lines
 
 
 def colour_scale(surface: Surface) -> tuple[list[float], list[str]]:
