@@ -27,9 +27,14 @@ def system_parts(systems: Iterable[str], a: str, b: str) -> list[str]:
     return ["A" if name == a else "B" if name == b else "other" for name in systems]
 
 
+def about(corpus: Corpus, spec: MetricSpec) -> tuple[str, str]:
+    """What a chart is of: corpus and metric; the metric's signature."""
+    return f"{corpus.name} \u00b7 {spec.name}", spec.signature
+
+
 def footnote(corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:
     """The title of a chart, small and below it, so that a saved picture says what it is of: corpus, metric, signature."""
-    lines = [*textwrap.wrap(f"{corpus.name} \u00b7 {spec.name}", WIDEST), *textwrap.wrap(spec.signature, WIDEST)]
+    lines = [line for text in about(corpus, spec) for line in textwrap.wrap(text, WIDEST)]
     look = {"orient": "bottom", "anchor": "start", "fontSize": 11, "fontWeight": "normal", "lineHeight": 14, "offset": 6}
     return {"text": lines, "color": FAINT[is_dark()], **look}
 

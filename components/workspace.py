@@ -111,6 +111,10 @@ class Workspace:
         self.set(**values)
         self.destination = page
 
+    def one_of(self, name: str, options: Sequence[Any]) -> Any:
+        """The view's value; the first of the options where it holds something else, as `bound` shows it."""
+        return _among(self.view[name], options)
+
     def tied(self, key: str, value: Any, save: Callable[[Any], None], preset: bool = True) -> dict[str, Any]:
         """Arguments that tie a widget to a value kept elsewhere: it shows `value`, and `save` gets what the user chooses.
 

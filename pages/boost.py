@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.boost.controls import pick, pick_group
+from components.boost.controls import pick, pick_group, pick_reach, reach_of
 from components.boost.effect import looked_at, pick_cell, show_cell, show_collapse, show_systems, show_use
 from components.boost.lines import show_aggregates, show_lines
 from components.boost.outputs import show_movers, show_scatter
@@ -22,7 +22,6 @@ from engine.boost.calibrate import Calibration
 from engine.boost.effect import aggregate_frame
 
 CHARTS = {"map": "Heat map", "solid": "3-D surface", "lines": "Lines", "aggregates": "Aggregates"}
-REACHES = {"30": "\u221230 to 30", "10": "\u221210 to 10", "3": "\u22123 to 3"}
 PLAIN = (1.0, 0.4)
 """p and w that are shown where nothing has been calibrated: the arithmetic mean, with some weight."""
 
@@ -77,13 +76,13 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
     if chart == "map":
         show_map(work, surface, collapsed, outputs, marks)
     elif chart == "solid":
-        show_solid(surface, float(work.view["reach"]), {"calibrated": chosen} if found else {}, study.corpus, study.metric.spec)
+        show_solid(surface, reach_of(work), {"calibrated": chosen} if found else {}, study.corpus, study.metric.spec)
     elif chart == "lines":
         show_lines(work, surface, collapsed, outputs, marks)
     else:
         draw_aggregates(study)
     if chart != "aggregates":
-        show_notes(surface, chart, float(work.view["reach"]), marks)
+        show_notes(surface, chart, reach_of(work), marks)
     draw_downloads(study, outcome.value, found)
     let_paint()
     st.subheader("What one setting does", anchor=False)
@@ -102,7 +101,7 @@ def draw_without_scores(study: Study, answer: DeltaGenerator) -> None:
     """The aggregates, and what is missing for more."""
     with answer:
         show_missing()
-    draw_reach(study.work)
+    pick_reach(study.work)
     draw_aggregates(study)
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(study.work, PLAIN, calibrated=False)
@@ -118,15 +117,9 @@ def draw_chart_choice(study: Study) -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         tie = work.bound("chart", list(CHARTS))
         st.segmented_control("Chart", CHARTS, format_func=CHARTS.get, required=True, **tie)
-        draw_reach(work)
+        pick_reach(work)
         group = pick_group(work, len(study.parts))
-    return work.view["chart"], group
-
-
-def draw_reach(work: Workspace) -> None:
-    """How far p is drawn to both sides of 0."""
-    tie = work.bound("reach", list(REACHES))
-    st.segmented_control("p", REACHES, format_func=REACHES.get, required=True, **tie)
+    return work.one_of("chart", list(CHARTS)), group
 
 
 def draw_aggregates(study: Study) -> None:

@@ -27,6 +27,7 @@ LEVELS = {"segment": "Segments", "system": "Systems"}
 COEFFICIENT_TITLES = {"kendall": "Kendall\u2019s tau-b", "pearson": "Pearson", "spearman": "Spearman"}
 METHOD_TITLES = {"median": "Median of improving", "best": "Best cell", "area": "Centre of the largest area"}
 WHOLE, MEAN = "whole", "mean"
+REACHES = {"30": "\u221230 to 30", "10": "\u221210 to 10", "3": "\u22123 to 3"}
 
 REGULARISATION_HELP = (
     "How importances are made positive before the power mean. `paper`: shifted so that the smallest is 1e-9, which then decides "
@@ -88,6 +89,17 @@ def boost_options(work: Workspace) -> BoostOptions:
     except InputError as error:
         st.warning(str(error), icon=":material/warning:")
         return BoostOptions()
+
+
+def pick_reach(work: Workspace) -> None:
+    """Draw the choice of how far p is drawn to both sides of 0."""
+    tie = work.bound("reach", list(REACHES))
+    st.segmented_control("p", REACHES, format_func=REACHES.get, required=True, **tie)
+
+
+def reach_of(work: Workspace) -> float:
+    """How far p is drawn to both sides of 0."""
+    return float(work.one_of("reach", list(REACHES)))
 
 
 def pick_group(work: Workspace, parts: int, part_title: str = "Part {}") -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost.controls import set_cell
+from components.boost.controls import reach_of, set_cell
 from components.boost.runs import Study
 from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
 from components.charts import footnote, is_dark, system_parts, system_scale
@@ -33,7 +33,7 @@ UNITS = {
 
 def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> None:
     """Draw the lines; a click on one puts its p and w into the view."""
-    reach = float(work.view["reach"])
+    reach = reach_of(work)
     frame = cell_frame(surface, collapsed, outputs)
     frame = frame[(frame["p"].abs() <= reach) & (frame["w"] != 1)]
     frame["weight"] = frame["w"].map("{:.1f}".format)
@@ -60,7 +60,7 @@ def show_lines(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs
 
 def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
     """Draw the mean power mean of each system over p; `frame` is that of `engine.boost.effect.aggregate_frame`."""
-    reach, spec = float(study.work.view["reach"]), study.metric.spec
+    reach, spec = reach_of(study.work), study.metric.spec
     a, b = study.work.systems(study.corpus)
     unit = UNITS[study.asked.options.regularisation].format(spec.name)
     frame = frame[frame["p"].abs() <= reach].copy()

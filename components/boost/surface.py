@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.boost.controls import COEFFICIENT_TITLES, set_cell
+from components.boost.controls import COEFFICIENT_TITLES, reach_of, set_cell
 from components.cellmap import Axis, CellMap, Lane, Legend, Mark, show_cell_map
-from components.charts import footnote, is_dark
+from components.charts import about, footnote, is_dark
 from components.downloads import file_name
 from components.numbers import number, signed
 from components.vega import Spec, number_field, text_field
@@ -38,7 +38,7 @@ def show_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
 
 def cell_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: int, marks: dict[str, Cell]) -> CellMap:
     """The heat map of `show_map`."""
-    reach = float(work.view["reach"])
+    reach = reach_of(work)
     inside = np.abs(surface.p) <= reach
     p, w, title = surface.p[inside], surface.w, surface.coefficient.capitalize()
     frame = cell_frame(surface, collapsed, outputs)[np.repeat(inside, len(w))]
@@ -48,13 +48,13 @@ def cell_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
     look: dict = {}
     if work.corpus is not None:
         spec = work.metric(work.corpus).spec
-        look = {"notes": footnote(work.corpus, spec)["text"], "file": file_name("boost", work.corpus.name, spec.id)}
+        look = {"notes": about(work.corpus, spec), "file": file_name("boost", work.corpus.name, spec.id)}
     return CellMap(
         Axis(P_TITLE, "p", p.tolist(), [number(value, 1) for value in p]),
         Axis(W_TITLE, "w", w.tolist(), [number(value, 1) for value in w]),
         tones(surface)[inside],
-        diverging_palette(is_dark()),
-        UNDEFINED[is_dark()],
+        (diverging_palette(), diverging_palette(dark=True)),
+        UNDEFINED,
         {name: texts.tolist() for name, texts in tips.items()},
         lines=outline(surface.improving[inside], p, w),
         lane=Lane("collapsed", (collapsed[inside] / max(1, outputs)).tolist()),

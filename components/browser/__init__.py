@@ -15,16 +15,16 @@ _FOLDER = Path(__file__).parent
 
 
 def mounted(folder: Path) -> Callable[..., Any]:
-    """A component from the style sheet and the script that are called as their folder is, behind the shared ones.
+    """A component from the style sheets and the scripts in its folder, behind the shared ones.
 
-    The script's default function finds an element of the class `mount` to draw into.
+    One of the scripts exports the default function, which finds an element of the class `mount` to draw into.
     """
-    name = folder.name
-    css, js = (
-        "\n".join(path.read_text(encoding="utf-8") for path in (_FOLDER / f"shared.{ending}", folder / f"{name}.{ending}"))
-        for ending in ("css", "js")
-    )
-    return st.components.v2.component(f"plumbline_{name}", html='<div class="mount"></div>', css=css, js=js)
+    css, js = ("\n".join(map(_text, [*_FOLDER.glob(f"*.{kind}"), *sorted(folder.glob(f"*.{kind}"))])) for kind in ("css", "js"))
+    return st.components.v2.component(f"plumbline_{folder.name}", html='<div class="mount"></div>', css=css, js=js)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def let_paint() -> None:

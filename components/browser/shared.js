@@ -24,9 +24,10 @@ function openTip(root, tip, box, name, rows) {
   }
   tip.classList.add("open");
   const frame = root.getBoundingClientRect();
-  const left = Math.min(Math.max(0, box.left - frame.left), Math.max(0, frame.width - tip.offsetWidth));
-  const above = box.top - frame.top - tip.offsetHeight - 8;
-  const clear = box.top - tip.offsetHeight - 8 > 64;
+  const size = tip.getBoundingClientRect();
+  const left = Math.min(Math.max(0, box.left - frame.left), Math.max(0, frame.width - size.width));
+  const above = box.top - frame.top - size.height - 8;
+  const clear = box.top - size.height - 8 > 64;
   tip.style.left = `${left}px`;
   tip.style.top = `${clear ? above : box.bottom - frame.top + 8}px`;
 }

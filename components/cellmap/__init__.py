@@ -56,12 +56,12 @@ class CellMap:
 
     Attributes
     ----------
-    tones : int[X, Y], place of each cell's colour in `palette`; −1 where the cell is undefined.
-    undefined : colour of undefined cells.
+    tones : int[X, Y], place of each cell's colour in the palettes; −1 where the cell is undefined.
+    palettes, undefined : colours of the tones and of undefined cells, on light and on dark pages.
     tips : what a cell says: name → its texts, one for each column (X) or for each cell (X × Y, column by column).
     lines : border lines (x1, y1, x2, y2) in the values of the axes.
     words : written into the highest row, from the left.
-    notes : lines below.
+    notes : what stands below; long ones are broken into lines.
     file : name of the saved image, without its ending.
     alt : what the map is, for those who do not see it.
     """
@@ -69,8 +69,8 @@ class CellMap:
     x: Axis
     y: Axis
     tones: np.ndarray
-    palette: Sequence[str]
-    undefined: str
+    palettes: tuple[Sequence[str], Sequence[str]]
+    undefined: tuple[str, str]
     tips: Mapping[str, Sequence[str]]
     lines: Sequence[tuple[float, float, float, float]] = ()
     lane: Lane | None = None

@@ -25,7 +25,9 @@ def explain_options(work: Workspace, explainer: str | None = None) -> ExplainOpt
     """The options that the address sets, for the chosen explainer or the named one."""
     pairs = dict(parse_qsl(work.view["options"]))
     try:
-        return from_pairs(ExplainOptions, pairs | {"explainer": explainer or work.view["explainer"]}, "the explanation")
+        return from_pairs(
+            ExplainOptions, pairs | {"explainer": explainer or work.one_of("explainer", EXPLAINERS)}, "the explanation"
+        )
     except InputError as error:
         st.warning(str(error), icon=":material/warning:")
         return ExplainOptions(explainer=explainer or "erasure")
@@ -35,7 +37,7 @@ def pick_explainer(work: Workspace) -> ExplainOptions:
     """Draw the explainer's switch and its options."""
     tie = work.bound("explainer", EXPLAINERS)
     st.segmented_control("Explainer", EXPLAINERS, format_func=explainer_title, required=True, **tie)
-    chosen = work.view["explainer"]
+    chosen = work.one_of("explainer", EXPLAINERS)
     pairs = dict(parse_qsl(work.view["options"])) | {"explainer": chosen}
 
     def save(written: dict[str, str]) -> None:

@@ -165,6 +165,13 @@ def test_the_other_charts(open_app: Open, chart: str) -> None:
         assert set(line_points(app)["w"]) == {0.0, 0.2, 0.4, 0.6, 0.8}
 
 
+def test_an_address_that_makes_no_sense_shows_what_the_controls_say(open_app: Open) -> None:
+    app = settled(open_app("boost", reach="7", chart="xyz", explainer="foo"))
+    assert not app.exception
+    assert shown_map(app)["x"]["values"][0] == -30.0
+    assert app.button_group(key="view-explainer").value == "erasure"
+
+
 def test_values_from_another_corpus(open_app: Open, planted: Group) -> None:
     app = settled(open_app("boost", on="demo:sum", regularisation="softplus"))
     other = load_demo("sum")

@@ -69,7 +69,12 @@ def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: 
     assert says["Spearman"] == f"{row.correlation:.4f}".replace("-", "\u2212")
     values = frame.correlation - frame.original
     share = (row.correlation - row.original) / (values.max() if row.correlation > row.original else -values.min())
-    assert painted(visit, *place) == diverging_palette(scheme == "dark")[128 + round(share * 128)]
+    tone = 128 + round(share * 128)
+    assert painted(visit, *place) == diverging_palette(scheme == "dark")[tone]
+    visit.page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+    expect(visit.page.locator(MAP)).to_be_visible()
+    visit.settle()
+    assert painted(visit, *place) == diverging_palette(scheme == "light")[tone]
     out = tmp_path / "grid.csv"
     command = ["boost", "demo:mt", "--metric", "chrf", "--human", "planted", "--coefficient", "spearman", "--store", "none"]
     subprocess.run([sys.executable, "-m", "engine", *command, "--out", str(out)], cwd=ROOT, check=True, timeout=120)
@@ -112,7 +117,13 @@ def test_the_map_is_read_and_chosen_from_by_keyboard(visit: Visit) -> None:
         visit.page.keyboard.press("Tab")
         if field.evaluate("item => item.matches(':focus')"):
             break
+    visit.page.mouse.move(*cell(visit, 2.0, 0.0))  # what the pointer passes is not where the keys begin
+    visit.page.mouse.move(0, 0)
+    for step in ("Shift+Tab", "Tab"):
+        visit.page.keyboard.press(step)
     expect(spoken).to_contain_text("p \u22120.8, w 0.2, Kendall", timeout=WAIT)
+    visit.page.keyboard.press("Control+Home")
+    expect(spoken).to_contain_text("p \u22120.8, w 0.2, Kendall")
     for key in ("PageUp", "ArrowRight", "ArrowRight", "ArrowUp"):
         visit.page.keyboard.press(key)
     row = surface[np.isclose(surface.p, 0.4) & np.isclose(surface.w, 0.4)].iloc[0]
@@ -125,6 +136,20 @@ def test_the_map_is_read_and_chosen_from_by_keyboard(visit: Visit) -> None:
     expect(spoken).to_contain_text("p 0.3, w 0.4, Kendall")
     visit.page.keyboard.press("Escape")
     expect(visit.page.locator(f"{MAP} .tip.open")).to_have_count(0)
+    expect(spoken).to_be_empty()
+
+
+def test_the_tooltip_follows_the_pointer_when_the_map_changes(visit: Visit) -> None:
+    visit.open("/boost?reach=10")
+    cell(visit, 0, 0, reach=10)
+    visit.page.get_by_role("radio", name="\u221210 to 10").focus()
+    visit.page.mouse.move(*cell(visit, 5.0, 0.4, reach=10))
+    assert told(visit)["p"] == "5.0"
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("Space")
+    visit.page.wait_for_url("**reach=3**", timeout=WAIT)
+    visit.settle()
+    assert told(visit)["p"] == "1.5"
 
 
 def test_an_output_s_point_opens_explain(visit: Visit) -> None:
