@@ -8,7 +8,9 @@ export default function (component) {
   map.data = data;
   map.choose = (cell) => setTriggerValue("picked", { x: data.x.values[cell.column], y: data.y.values[cell.row] });
   draw(map);
-  return watch(map);
+  if (map.stop) map.stop();
+  map.stop = watch(map);
+  return map.stop;
 }
 
 // `at` is the value under the keys, `pointer` where the pointer rests in the window; each is null where there is none.
