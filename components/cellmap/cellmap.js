@@ -31,7 +31,7 @@ function build(host) {
   return map;
 }
 
-// Draws again where the width or the density of the pixels changes; returns what ends that.
+// Draws again where the width, the density of the pixels or the theme changes; returns what ends that.
 function watch(map) {
   const stop = new AbortController();
   const size = new ResizeObserver(() => {
@@ -47,6 +47,7 @@ function watch(map) {
   };
   size.observe(map.root);
   sharpen();
+  map.spoken.addEventListener("transitionend", () => draw(map), { signal: stop.signal }); // its colour is the theme's
   return () => {
     size.disconnect();
     stop.abort();

@@ -44,23 +44,29 @@ def centre(locator: Locator) -> tuple[float, float]:
     return box["x"] + min(box["width"] / 2, 2), box["y"] + box["height"] / 2
 
 
-def painted(visit: Visit, x: float, y: float) -> str:
-    """The colour of the map at a place of the window, as `#rrggbb`."""
-    script = """(canvas, [x, y]) => {
-        const box = canvas.getBoundingClientRect();
-        const [across, down] = [canvas.width / box.width, canvas.height / box.height];
-        return [...canvas.getContext("2d").getImageData((x - box.left) * across, (y - box.top) * down, 1, 1).data];
+def is_painted(visit: Visit, p: float, w: float, colour: str) -> bool:
+    """Whether a cell of the map (p from -3 to 3) gets this colour, `#rrggbb`; another theme takes its time."""
+    script = """(root, [across, down]) => {
+        const [field, canvas] = [root.querySelector(".field"), root.querySelector("canvas")];
+        const scale = canvas.width / canvas.clientWidth;
+        const x = (field.offsetLeft + across * field.clientWidth) * scale;
+        const y = (field.offsetTop + down * field.clientHeight) * scale;
+        return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data];
     }"""
-    red, green, blue, _ = visit.page.locator(f"{MAP} canvas").evaluate(script, [x, y])
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    place = [(round((p + 3) * 10) + 0.5) / 61, (5.5 - round(w * 5)) / 6]
+    for _ in range(100):
+        red, green, blue, _ = visit.page.locator(f"{MAP} .cellmap").evaluate(script, place)
+        if f"#{red:02x}{green:02x}{blue:02x}" == colour:
+            return True
+        visit.page.wait_for_timeout(200)
+    return False
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: Path) -> None:
     visit.page.emulate_media(color_scheme=scheme)
     visit.open("/boost?reach=3&coefficient=spearman")
-    place = cell(visit, 1.3, 0.4)
-    visit.page.mouse.move(*place)
+    visit.page.mouse.move(*cell(visit, 1.3, 0.4))
     says = told(visit)
     assert (says["p"], says["w"]) == ("1.3", "0.4")
     frame = visit.table("csv-boost-surface", named="boost-surface-Sample-German-English-translation-chrf.csv")
@@ -70,11 +76,9 @@ def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: 
     values = frame.correlation - frame.original
     share = (row.correlation - row.original) / (values.max() if row.correlation > row.original else -values.min())
     tone = 128 + round(share * 128)
-    assert painted(visit, *place) == diverging_palette(scheme == "dark")[tone]
+    assert is_painted(visit, 1.3, 0.4, diverging_palette(scheme == "dark")[tone])
     visit.page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
-    expect(visit.page.locator(MAP)).to_be_visible()
-    visit.settle()
-    assert painted(visit, *place) == diverging_palette(scheme == "light")[tone]
+    assert is_painted(visit, 1.3, 0.4, diverging_palette(scheme == "light")[tone])
     out = tmp_path / "grid.csv"
     command = ["boost", "demo:mt", "--metric", "chrf", "--human", "planted", "--coefficient", "spearman", "--store", "none"]
     subprocess.run([sys.executable, "-m", "engine", *command, "--out", str(out)], cwd=ROOT, check=True, timeout=120)
