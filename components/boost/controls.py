@@ -109,7 +109,7 @@ def pick_group(work: Workspace, parts: int, part_title: str = "Part {}") -> str:
         names |= {MEAN: f"Mean of {parts} parts"} | {str(k): part_title.format(k) for k in range(1, parts + 1)}
     options = list(names)
     st.selectbox("Outputs", options, format_func=names.get, width=160, help=GROUP_HELP, **work.bound("group", options))
-    return work.view["group"] if work.view["group"] in options else WHOLE
+    return work.one_of("group", options)
 
 
 def _pick_criterion(work: Workspace, corpus: Corpus) -> Criterion | None:

@@ -7,7 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
-from components.boost.surface import Cell, colour_scale
+from components.boost.surface import Cell, colour_stops
 from components.charts import footnote, is_dark
 from components.downloads import file_name
 from components.numbers import number
@@ -15,7 +15,7 @@ from components.vega import ink, paper
 from engine.boost.grid import Surface
 from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec
-from engine.report.colours import AMOUNT
+from engine.report.colours import AMOUNT, diverging_palette
 
 HEIGHT = 560
 GRID = ("#d3dadc", "#39444a")
@@ -44,18 +44,20 @@ def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], corpus: C
 
 
 def _skin(go, surface: Surface, p: np.ndarray, w: np.ndarray, height: np.ndarray):
-    stops, colours = colour_scale(surface)
-    span = (stops[-1] - stops[0]) or 1.0
-    scale = [[(value - stops[0]) / span, colour] for value, colour in zip(stops, colours)]
+    palette, stops = diverging_palette(is_dark()), colour_stops(surface)
+    if len(stops) == 1:
+        stops.append((stops[0][0] + 1e-9, stops[0][1]))
+    (low, _), (high, _) = stops[0], stops[-1]
+    scale = [[(value - low) / (high - low), palette[tone]] for value, tone in stops]
     bar = {"title": {"text": surface.coefficient.capitalize()}, "len": 0.6, "thickness": 14, "tickformat": ".3f"}
-    bar |= {"tickvals": stops, "outlinewidth": 0}
+    bar |= {"tickvals": [value for value, _ in stops], "outlinewidth": 0}
     return go.Surface(
         x=p,
         y=w,
         z=height,
         colorscale=scale,
-        cmin=stops[0],
-        cmax=stops[-1],
+        cmin=low,
+        cmax=high,
         colorbar=bar,
         lighting={"ambient": 0.85, "diffuse": 0.4, "specular": 0.05, "roughness": 0.9},
         contours={"y": {"show": True, "start": 0, "end": 1, "size": 0.2, "color": GRID[is_dark()], "highlight": False}},

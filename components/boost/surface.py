@@ -10,13 +10,13 @@ import streamlit as st
 
 from components.boost.controls import COEFFICIENT_TITLES, reach_of, set_cell
 from components.cellmap import Axis, CellMap, Lane, Legend, Mark, show_cell_map
-from components.charts import about, footnote, is_dark
+from components.charts import about, footnote
 from components.downloads import file_name
 from components.numbers import number, signed
 from components.vega import Spec, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
-from engine.report.colours import NEGATIVE, NEUTRAL, POSITIVE, STEPS, UNDEFINED, diverging_palette
+from engine.report.colours import STEPS, UNDEFINED, diverging_palette
 
 HALF_P, HALF_W = 0.05, 0.1  # half a cell of the grid
 P_TITLE = "p, exponent of the power mean"
@@ -101,17 +101,11 @@ def outline(wanted: np.ndarray, p: np.ndarray, w: np.ndarray) -> list[tuple[floa
     return lines
 
 
-def colour_scale(surface: Surface) -> tuple[list[float], list[str]]:
-    """Stops of the colours, from the lowest correlation over the original to the highest."""
-    dark = is_dark()
-    values = surface.correlation[np.isfinite(surface.correlation)]
-    if not len(values) or not np.isfinite(surface.original):
-        return [0.0, 1.0], [NEUTRAL[dark], POSITIVE[dark]]
-    low, middle, high = float(values.min()), surface.original, float(values.max())
-    stops = [(low, NEGATIVE[dark])] * (low < middle) + [(middle, NEUTRAL[dark])] + [(high, POSITIVE[dark])] * (high > middle)
-    if len(stops) == 1:
-        stops.append((middle + 1e-9, NEUTRAL[dark]))
-    return [value for value, _ in stops], [colour for _, colour in stops]
+def colour_stops(surface: Surface) -> list[tuple[float, int]]:
+    """Correlations that have the strongest and the neutral colours, from low to high, with their tones (see `tones`)."""
+    values, middle = surface.correlation[np.isfinite(surface.correlation)], _neutral(surface)
+    low, high = float(np.min(values, initial=middle)), float(np.max(values, initial=middle))
+    return [(low, 0)] * (low < middle) + [(middle, STEPS)] + [(high, 2 * STEPS)] * (high > middle)
 
 
 def cell_tips(coefficient: str) -> list[Spec]:
@@ -168,13 +162,11 @@ def _neutral(surface: Surface) -> float:
 
 
 def _legend(surface: Surface) -> Legend | None:
-    values, middle = surface.correlation[np.isfinite(surface.correlation)], _neutral(surface)
-    low, high = float(np.min(values, initial=middle)), float(np.max(values, initial=middle))
-    if not high > low:
+    stops = colour_stops(surface)
+    low, span = stops[0][0], stops[-1][0] - stops[0][0]
+    if not span > 0:
         return None
-    stops = [(low, 0)] * (low < middle) + [(middle, STEPS)] + [(high, 2 * STEPS)] * (high > middle)
-    shares = [((value - low) / (high - low), tone, number(value, 3)) for value, tone in stops]
-    return Legend(surface.coefficient.capitalize(), shares)
+    return Legend(surface.coefficient.capitalize(), [((value - low) / span, tone, number(value, 3)) for value, tone in stops])
 
 
 def _marks(marks: dict[str, Cell]) -> list[Mark]:
