@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from components.charts import is_dark
+from components.charts import FAINT, is_dark
 from components.workspace import Workspace
 
 Spec = dict[str, Any]
@@ -25,6 +25,11 @@ def ink() -> str:
 def paper() -> str:
     """The colour behind a chart."""
     return _PAPER[is_dark()]
+
+
+def faint() -> str:
+    """The colour of what stands back."""
+    return FAINT[is_dark()]
 
 
 def number_field(name: str, **more: Any) -> Spec:

@@ -58,6 +58,14 @@ def test_engine_imports_point_down(path: Path) -> None:
         assert part in {"__init__", "__main__", "cli", "commands"}, f"engine/{part} has no place in LAYERS yet"
 
 
+@pytest.mark.parametrize("folder", ["engine", "components", "pages", "benchmarks"])
+def test_every_name_that_is_imported_exists(folder: str) -> None:
+    for path in python_files(folder):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("engine", "components", "benchmarks"):
+                exec(compile(ast.Module([node], []), str(path), "exec"), {})
+
+
 @pytest.mark.parametrize("path", python_files("components"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_components_do_not_know_pages(path: Path) -> None:
     assert not {name.split(".")[0] for name in imports(path)} & {"pages", "app"}
