@@ -23,12 +23,12 @@ $(BIN)/python:
 
 $(VENV)/app.stamp: requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements.txt
-	$(BIN)/python -m engine.metrics.kernels
+	$(BIN)/python -m engine.compile
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -r requirements-dev.txt
-	$(BIN)/python -m engine.metrics.kernels
+	$(BIN)/python -m engine.compile
 	@touch $@ $(VENV)/app.stamp
 
 clean:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from engine.boost.power import P_GRID, available_threads, nearest
+from engine.boost.power import P_GRID, nearest
 from engine.progress import Progress, silent
+from engine.threads import available_threads
 
 W_GRID = np.arange(6) / 5
 """The weights of the original score: 0, 0.2 … 1; 1 is the original metric."""

@@ -1,8 +1,6 @@
 """Compiled loops of the p/w grid: power means by a running product, and rank correlations from one sort per cell.
 
-Importing this file loads numba; import it inside functions. Every kernel releases the interpreter lock and uses no threads
-of its own, so it may be called from any number of threads at once. Plain loops stand where numpy has a function: those cost
-numba seconds to compile.
+What holds for every kernel: `engine.kernels`.
 """
 
 from __future__ import annotations
@@ -12,17 +10,16 @@ import math
 import numpy as np
 from numba import njit
 
-RESTART = 64  # steps of the running product after which the powers are taken afresh, so that rounding does not pile up
-kernel = njit(cache=True, nogil=True)
-kernel_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]  # called from kernels only
+from engine.kernels import PART, kernel, kernel_part
 
+RESTART = 64  # steps of the running product after which the powers are taken afresh, so that rounding does not pile up
 CONSTANT_SCORE = 1  # reason code: see engine.boost.grid.REASONS
 _POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(300)])
 _POWERS_BELOW = np.array([float(f"1e{k}") for k in range(-12, 11)])
 _DECIMAL_EXPONENT = np.array([math.floor((k - 1023) * math.log10(2.0)) for k in range(2048)], dtype=np.int64)
 
 
-@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "arcp"})  # type: ignore[call-overload]
+@njit(**PART, fastmath={"reassoc", "contract", "arcp"})
 def _next_power(powers, ratios):
     """Multiply in place; the sum of the products."""
     total = 0.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+
+from engine.threads import available_threads
 
 PER_UNIT = 10  # the grid's exponents are whole numbers divided by this, so that they are exact
 P_GRID = np.arange(-300, 300) / PER_UNIT
@@ -181,13 +182,6 @@ def _rank(values: np.ndarray, starts: np.ndarray, lengths: np.ndarray, spread: S
 
 
 _REGULARISE = {"paper": _paper, "minmax": _minmax, "softplus": _softplus, "rank": _rank}
-
-
-def available_threads() -> int:
-    """How many processor threads this process may use (`NUMBA_NUM_THREADS` limits them)."""
-    limit = os.environ.get("NUMBA_NUM_THREADS", "")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
 
 
 def _grid_stretch(exponents: np.ndarray) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.metrics.kernels import kernel
+from engine.kernels import kernel
 
 
 @kernel

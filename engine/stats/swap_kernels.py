@@ -1,8 +1,7 @@
 """Compiled loops behind `engine.stats.swaps`: rank correlations of mixed score vectors, `LANES` resamples at a time.
 
 All resamples walk the same sorted values in the same order and differ only in which of them they own, so that every step is
-one short vector operation. Importing this file loads numba; import it inside functions. The kernels release the interpreter
-lock and use no threads of their own.
+one short vector operation. What holds for every kernel: `engine.kernels`.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from engine.kernels import kernel, kernel_part
 
 LANES = 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value_gains(cell, of_second, run_ends, dense, gains):
     """What each cell adds to the difference of the mixtures' concordant less discordant pairs while it is not swapped.
 
@@ -50,7 +50,7 @@ def value_gains(cell, of_second, run_ends, dense, gains):
         begin = end  # what is missing, all values with their human ranks, is the same for both values of a cell and cancels
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _lead(tree, equal, rank, count):
     """Of `count` values in a Fenwick tree over human ranks, those with a lower rank less those with a higher one."""
     lower = 0
@@ -61,7 +61,7 @@ def _lead(tree, equal, rank, count):
     return 2 * lower + equal[rank] - count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tied_pairs(rows, columns, row_of, column_of, cell, of_second, runs, tied):
     """Pairs of equal values in each mixture.
 
@@ -88,7 +88,7 @@ def tied_pairs(rows, columns, row_of, column_of, cell, of_second, runs, tied):
             tied[1, l] += in_run[l] * (in_run[l] - 1) // 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixed_lower(rows, columns, bits, row_of, column_of, cell, of_second, run_ends, dense, human_ties, sums):
     """Over the first mixture's pairs of unequal values: 2 where the lower one has the lower human score, 1 where these tie.
 
@@ -152,7 +152,7 @@ def mixed_lower(rows, columns, bits, row_of, column_of, cell, of_second, run_end
     _empty(parts, bits, sums)
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _empty(parts, bits, sums):
     """Move partial sums to where they have 64 bits each."""
     half = np.uint64(0xFFFFFFFF)
@@ -166,7 +166,7 @@ def _empty(parts, bits, sums):
             parts[other, l] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mixed_spearman(rows, columns, row_of, column_of, cell, of_second, run_ends, centred, product, square):
     """Product of both mixtures' average ranks with the centred human ranks, and the ranks' own square sum.
 
@@ -204,14 +204,14 @@ def mixed_spearman(rows, columns, row_of, column_of, cell, of_second, run_ends, 
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _owner(row, column, of_second, second):
     """Which mixture owns a value in each resample: 0 the first, 1 the second."""
     for l in range(LANES):
         second[l] = row[l] ^ column[l] ^ of_second
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def column_means(rows, columns, a, b, human, sizes, kendall, result):
     """Mean over columns of the rank correlation across rows, first mixture less second.
 
@@ -271,7 +271,7 @@ def column_means(rows, columns, a, b, human, sizes, kendall, result):
             result[l] = np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _add_pair(first, second, sign, balance, own):
     for l in range(2 * LANES):
         order = np.int32(first[l] > second[l]) - np.int32(first[l] < second[l])
@@ -279,7 +279,7 @@ def _add_pair(first, second, sign, balance, own):
         own[l] += order * order
 
 
-@njit(cache=True, nogil=True)
+@kernel_part
 def _add_sign(first, second, tally):
     for l in range(2 * LANES):
         tally[l] += np.int32(first[l] > second[l]) - np.int32(first[l] < second[l])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from engine.threads import available_threads
 
 Differences = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """From swapped systems [m, systems] and segments [m, segments], 0 or 1, to correlation of a less that of b, float64[m]."""
@@ -216,17 +217,11 @@ def _in_threads(work: Differences, size: int) -> Differences:
 
     def differences(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         starts = range(0, len(rows), size)
-        with ThreadPoolExecutor(_threads()) as pool:
+        with ThreadPoolExecutor(available_threads()) as pool:
             parts = list(pool.map(lambda start: work(rows[start : start + size], columns[start : start + size]), starts))
         return np.concatenate(parts) if parts else np.empty(0)
 
     return differences
-
-
-def _threads() -> int:
-    limit = os.environ.get("NUMBA_NUM_THREADS", "")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
 
 
 def _pearson(n: Any, total: np.ndarray, square: np.ndarray, product: np.ndarray, human_sum: Any, human_square: Any) -> np.ndarray:

@@ -1,30 +1,4 @@
-"""Counting at native speed: one numba kernel per file, on token ids, with no knowledge of metrics.
+"""Counting on token ids, with no knowledge of metrics: one kernel per file. What holds for every kernel: `engine.kernels`.
 
-A kernel is a plain function on numpy arrays that is compiled on its first call and kept on disk, so the compile is paid once per
-installation. What holds for all of them, and for the next one:
-
-- The function that others call is decorated with `@kernel`, its helpers in the same file with `@kernel_part`; what several files
-  need stands in one of its own (`tables`).
-- Texts come as two arrays, `ids` int32[n_tokens] and `offsets` int64[n_texts + 1]; `engine.metrics.lexical.token_ids` makes them.
-  Always pass these types, writable and contiguous: each new combination of types is another compile of seconds.
-- The GIL is released, and nothing is parallel inside. Jobs call kernels from several Python threads at once, and numba's own
-  threading layers are not safe there unless TBB is installed; threads that call a kernel are.
-- Exact: ids or keys that cannot collide, integers rather than floats, no limit that is not part of the method.
-- numba's own `sort`, `cumsum`, slice assignment and tuple comparison cost seconds of compile time each: a loop costs none.
-- Import the kernel's file only inside the function that calls it: naming a metric must not load numba.
-- The docstring gives shapes, meaning and source; the test compares with a slow, independent count.
-- `python -m engine.metrics.kernels` compiles them all, so that no user waits for it: add the new one there.
+Texts come as two arrays, `ids` int32[n_tokens] and `offsets` int64[n_texts + 1]; `engine.metrics.lexical.token_ids` makes them.
 """
-
-from __future__ import annotations
-
-from typing import Any
-
-from numba import njit
-
-kernel: Any = njit(cache=True, nogil=True)
-"""Decorates a function that is called from Python: compiled once, kept on disk, run without the GIL."""
-
-_UNCALLED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-kernel_part: Any = njit(**_UNCALLED)
-"""Decorates a function that only kernels call: compiled into them. It stands in the same file, but for what several share."""

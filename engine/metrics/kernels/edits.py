@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from engine.metrics.kernels import kernel, kernel_part
+from engine.kernels import kernel, kernel_part
+from engine.kernels.tables import id_bound
 
 _LONGEST_BLOCK = 10
 _LONGEST_MOVE = 50
@@ -43,7 +44,7 @@ def translation_edits(hypothesis_ids, hypothesis_offsets, reference_ids, referen
     sacreBLEU's (the search ends after 1000 candidates).
     """
     edits = np.empty(len(pair_hypothesis), np.int64)
-    counts = np.zeros(_largest(hypothesis_ids, _largest(reference_ids, 0)) + 1, np.int32)
+    counts = np.zeros(id_bound(hypothesis_ids, reference_ids), np.int32)
     for pair in range(len(pair_hypothesis)):
         text, reference = pair_hypothesis[pair], pair_reference[pair]
         edits[pair] = _edits(
@@ -52,13 +53,6 @@ def translation_edits(hypothesis_ids, hypothesis_offsets, reference_ids, referen
             counts,
         )
     return edits
-
-
-@kernel_part
-def _largest(ids, largest):
-    for token in ids:
-        largest = max(largest, token)
-    return largest
 
 
 @kernel_part

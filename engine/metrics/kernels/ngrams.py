@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.metrics.kernels import kernel, kernel_part
-from engine.metrics.kernels.tables import EMPTY, capacity, slot
+from engine.kernels import kernel, kernel_part
+from engine.kernels.tables import EMPTY, capacity, slot
 
 
 @kernel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.metrics.kernels import kernel, kernel_part
+from engine.kernels import kernel, kernel_part
+from engine.kernels.tables import id_bound
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -31,7 +32,7 @@ def common_subsequences(hypothesis_ids, hypothesis_offsets, reference_ids, refer
     Source: the bit-parallel recurrence of Crochemore et al. 2001.
     """
     lengths = np.empty(len(pair_hypothesis), np.int64)
-    positions = np.zeros(_largest(hypothesis_ids, _largest(reference_ids, 0)) + 1, np.uint64)
+    positions = np.zeros(id_bound(hypothesis_ids, reference_ids), np.uint64)
     longest = 0
     for text in range(len(hypothesis_offsets) - 1):
         longest = max(longest, hypothesis_offsets[text + 1] - hypothesis_offsets[text])
@@ -45,13 +46,6 @@ def common_subsequences(hypothesis_ids, hypothesis_offsets, reference_ids, refer
             length += _strip(hypothesis_ids, first, last, reference_ids, start, min(start + 64, end), positions, carries)
         lengths[pair] = length
     return lengths
-
-
-@kernel_part
-def _largest(ids, largest):
-    for token in ids:
-        largest = max(largest, token)
-    return largest
 
 
 @kernel_part

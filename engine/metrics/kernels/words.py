@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.metrics.kernels import kernel, kernel_part
+from engine.kernels import kernel, kernel_part
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads keys over the table
 _LONG = np.uint64(1) << np.uint64(63)
