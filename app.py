@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.sidebar import draw_jobs, draw_sidebar
 from components.states import plain, show_fault
+from components.theme import follow_theme
 from components.workspace import workspace
 from engine.errors import PlumblineError
 
@@ -48,6 +49,7 @@ def main() -> None:
     work.watch()
     work.publish()
     draw_jobs(work)
+    follow_theme()
 
 
 main()

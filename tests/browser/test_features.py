@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
-from browser_helpers import WAIT, Visit
+from browser_helpers import WAIT, Visit, colour
 from playwright.sync_api import Locator, expect
 
 BARS = '[class*="st-key-features-muler"]'
@@ -107,3 +107,21 @@ def test_nothing_is_cut_off_in_either_width(visit: Visit, width: int) -> None:
     inner, outer = chart.bounding_box(), main.bounding_box()
     assert inner and outer
     assert inner["x"] >= outer["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+
+
+def test_the_chart_follows_the_theme(visit: Visit) -> None:
+    visit.page.emulate_media(color_scheme="light")
+    visit.open("/features?metric=bleu&families=number")
+    label = visit.page.locator(f"{BARS} svg text").filter(has_text="Numbers").first
+    expect(label).to_be_visible(timeout=WAIT)
+    light = colour(label, "fill")
+    visit.page.emulate_media(color_scheme="dark")
+    expect(label).not_to_have_css("fill", light, timeout=WAIT)
+    page = colour(visit.page.locator('[data-testid="stApp"]'))
+    assert luminance(colour(label, "fill")) > 0.5 > 0.05 > luminance(page)
+
+
+def luminance(hexadecimal: str) -> float:
+    """Of `#rrggbb`, about: 0 is black, 1 is white."""
+    red, green, blue = (int(hexadecimal[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
