@@ -15,15 +15,15 @@ from components.workspace import Workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
 from engine.explain.quality import DETERMINISTIC, Faithfulness, Stability, faithfulness, stability
-from engine.metrics.base import Metric
+from engine.metrics.base import Metric, MetricSpec
 from engine.progress import Progress, part
 
 STABILITY_HELP = (
     "Rank correlation (Spearman) between the importances of two seeds, over all words: 1 is the same order, 0 is chance."
 )
 FAITHFULNESS_HELP = (
-    "How much more the score drops when the fifth of the words with the highest importance is removed than when as many "
-    "random words are; the mean over hypothesis, references and source. Above 0: the words matter as the explanation says."
+    "How much worse the score gets when the fifth of the words that help it most is removed than when as many random words are; "
+    "the mean over hypothesis, references and source. Above 0: the words matter as the explanation says."
 )
 COLOURS = {"a": "orange", "b": "blue"}
 
@@ -45,10 +45,10 @@ def show_quality(work: Workspace, corpus: Corpus, metric: Metric, options: Expla
     with st.grid(len(sides), min_column_width=300):
         for side, stable, faithful in zip(sides, *outcome.value, strict=True):
             with st.container(border=True):
-                _one_system(side, stable, faithful, metric.spec.name)
+                _one_system(side, stable, faithful, metric.spec)
 
 
-def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str) -> None:
+def _one_system(side: Side, stable: Stability, faithful: Faithfulness, spec: MetricSpec) -> None:
     st.markdown(f":{COLOURS[side.tone]}-badge[{side.tag}] **{plain(side.system)}**" if side.tag else f"**{plain(side.system)}**")
     left, right = st.columns(2)
     with left:
@@ -63,13 +63,13 @@ def _one_system(side: Side, stable: Stability, faithful: Faithfulness, unit: str
             _fact("Faithfulness", "not defined", FAITHFULNESS_HELP, _sentence(faithful.undefined))
         else:
             places = decimals(max(abs(faithful.top), abs(faithful.random)))
-            top, random = (_fall(drop, places) for drop in (faithful.top, faithful.random))
-            falls = f"{unit} {top} without the top words, {random} without random ones."
+            top, random = (_change(loss, places, spec.higher_is_better) for loss in (faithful.top, faithful.random))
+            falls = f"{plain(spec.name)} {top} without the top words, {random} without random ones."
             _fact("Faithfulness", signed(faithful.difference, places), FAITHFULNESS_HELP, falls)
 
 
-def _fall(drop: float, places: int) -> str:
-    return f"{'rises' if drop < 0 else 'drops'} by {number(abs(drop), places)}"
+def _change(loss: float, places: int, higher_is_better: bool) -> str:
+    return f"{'drops' if (loss >= 0) == higher_is_better else 'rises'} by {number(abs(loss), places)}"
 
 
 def _fact(label: str, value: str, help: str, note: str) -> None:

@@ -49,8 +49,8 @@ class Faithfulness:
     Attributes
     ----------
     side : the text that words are removed from; "all" is the mean over the texts where it is defined.
-    top : how much the score drops without the most important words, in the metric's unit.
-    random : the mean drop without as many random words.
+    top : how much worse the score is without the most important words, in the metric's unit: its drop, or an error rate's rise.
+    random : the same without as many random words, on average.
     words : how many words are removed; 0 for "all".
     undefined : why there are no numbers.
     sides : the same for each text alone.
@@ -127,10 +127,10 @@ def faithfulness(
     draws: int = 10,
     seed: int = 0,
 ) -> list[Faithfulness]:
-    """How much the score drops without the most important words, against the mean drop without random ones.
+    """How much worse the score is without the most important words than without random ones.
 
     Words are removed together with one separator, whatever the explainer put in their place, so that explainers can be
-    compared. Important is what raises the score most; that holds for error rates too, whose drop is an improvement.
+    compared. Important is what helps most: the words that raise the score, or lower an error rate.
 
     Parameters
     ----------
@@ -139,8 +139,9 @@ def faithfulness(
     seed : seed of the random sets, together with the text.
     """
     found: list[Faithfulness] = []
+    sign = 1 if metric.spec.higher_is_better else -1
     for chosen in _batches(explanations, draws):
-        trials = [_trials(explanation, share, draws, seed) for explanation in chosen]
+        trials = [_trials(explanation, sign, share, draws, seed) for explanation in chosen]
         segments = [segment for sides in trials for trial in sides for segment in trial.segments]
         step = part(progress, len(found), len(found) + len(chosen), len(explanations))
         scores = scorer.segment_scores(metric, segments, step, keep=False) if segments else np.empty(0)
@@ -148,9 +149,9 @@ def faithfulness(
         for explanation, sides in zip(chosen, trials):
             results = []
             for trial in sides:
-                drops = explanation.score - scores[start : start + len(trial.segments)]
+                losses = sign * (explanation.score - scores[start : start + len(trial.segments)])
                 start += len(trial.segments)
-                results.append(_judge(trial, drops))
+                results.append(_judge(trial, losses))
             found.append(_mean_faithfulness(results, explanation.undefined))
     progress(len(explanations), len(explanations))
     return found
@@ -180,7 +181,7 @@ def _batches(explanations: Sequence[Explanation], draws: int) -> Iterator[list[E
         yield batch
 
 
-def _trials(explanation: Explanation, share: float, draws: int, seed: int) -> list[_Trial]:
+def _trials(explanation: Explanation, sign: int, share: float, draws: int, seed: int) -> list[_Trial]:
     trials, references = [], 0
     for item in explanation.sides:
         name = item.side
@@ -190,7 +191,7 @@ def _trials(explanation: Explanation, share: float, draws: int, seed: int) -> li
         if reason:
             trials.append(_Trial(item.side, 0, [], reason))
             continue
-        keep = _kept_words(item, share, draws, seed)
+        keep = _kept_words(item, sign, share, draws, seed)
         texts = rebuild_many(item.text, item.words, keep, "")
         trials.append(_Trial(item.side, int((~keep[0]).sum()), variants_of(name, texts, [explanation.segment])))
     return trials
@@ -206,11 +207,11 @@ def _no_trial(explanation: Explanation, item: SideImportances) -> str | None:
     return None
 
 
-def _kept_words(item: SideImportances, share: float, draws: int, seed: int) -> np.ndarray:
+def _kept_words(item: SideImportances, sign: int, share: float, draws: int, seed: int) -> np.ndarray:
     """bool[1 + n_sets, n_words]: without the most important words (first in the text on ties), then without random sets."""
     words = len(item.importances)
     removed = min(words - 1, max(1, int(round(words * share, 9))))
-    top = np.argsort(-item.importances, kind="stable")[:removed]
+    top = np.argsort(-sign * item.importances, kind="stable")[:removed]
     if comb(words, removed) <= draws:
         sets = [np.array(chosen) for chosen in combinations(range(words), removed)]
     else:
@@ -222,13 +223,13 @@ def _kept_words(item: SideImportances, share: float, draws: int, seed: int) -> n
     return keep
 
 
-def _judge(trial: _Trial, drops: np.ndarray) -> Faithfulness:
+def _judge(trial: _Trial, losses: np.ndarray) -> Faithfulness:
     reason = trial.undefined
-    if reason is None and np.isnan(drops).any():
+    if reason is None and np.isnan(losses).any():
         reason = "the metric gives no score where words are removed"
     if reason:
         return Faithfulness(trial.side, np.nan, np.nan, trial.words, reason)
-    return Faithfulness(trial.side, float(drops[0]), float(drops[1:].mean()), trial.words)
+    return Faithfulness(trial.side, float(losses[0]), float(losses[1:].mean()), trial.words)
 
 
 def _mean_faithfulness(sides: list[Faithfulness], undefined: str | None) -> Faithfulness:

@@ -9,6 +9,8 @@ from engine.corpus.types import Segment
 from engine.explain.explain import explain_segments
 from engine.explain.options import ExplainOptions
 from engine.explain.quality import faithfulness, stability
+from engine.metrics.registry import make_metric
+from engine.scoring.scorer import Scorer
 
 LONG = Segment(None, (words(15), "a b"), words(12))
 
@@ -70,6 +72,17 @@ def test_faithfulness_of_a_right_explanation() -> None:
     assert reference.undefined == "the text has only one word"
     assert (found.top, found.random, found.undefined) == (hypothesis.top, hypothesis.random, None)
     assert faithfulness(explained, metric, PlainScorer(), draws=200) == [found]
+
+
+def test_an_error_rate_rises_without_the_words_that_help() -> None:
+    segment = Segment(None, ("the cat sat on the mat today",), "the cat sat on the mat now")
+    metric, scorer = make_metric("ter"), Scorer()
+    (found,) = faithfulness(explain_segments([segment], metric, ExplainOptions(explainer="erasure"), scorer), metric, scorer)
+    hypothesis = found.sides[0]
+    # sacrebleu: TER 1/7; any right word less is one edit more, without "now" the edit stays
+    assert hypothesis.words == 1 and hypothesis.top == pytest.approx(100 / 7)
+    assert hypothesis.random == pytest.approx(100 / 7 * 6 / 7)
+    assert found.difference > 0
 
 
 def test_few_possible_sets_are_all_tried() -> None:
