@@ -61,6 +61,7 @@ def job_tray(work: Workspace) -> None:
 
 
 def _tray(work: Workspace) -> None:
+    work.stay()
     running = work.running()
     for job in running:
         _bar(job, job.title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -25,6 +26,7 @@ STATE_KEY = "plumbline"
 REFERENCE_FREE = "xbertscore"  # the metric for a corpus without references
 KEPT_RESULTS = 400
 PATIENCE = 0.7  # seconds that a page waits for a result before it shows progress instead
+GRACE = 10.0  # seconds after which the jobs of a user who has left are cancelled
 PAGE_SLOTS = Slots(4)
 """What pages are waiting for does not queue behind the long runs of all users."""
 
@@ -67,10 +69,30 @@ class Workspace:
     _results: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _jobs: dict[Hashable, Job] = field(default_factory=dict)
     _watched: list[Job] = field(default_factory=list)
+    _left: float = float("inf")
     _written: list[tuple[float, dict[str, str]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.uploads = Uploads(self.page_jobs)
+
+    # ---- the user ----
+
+    def stay(self) -> None:
+        """Note that the user is here."""
+        self._left = float("inf")
+        _presence(self)
+
+    def leave(self) -> None:
+        """The tab is closed, loaded anew or out of reach: its jobs are cancelled unless the user is back in a moment."""
+        self._left = time.monotonic()
+        timer = threading.Timer(GRACE, self._stop_jobs)
+        timer.daemon = True
+        timer.start()
+
+    def _stop_jobs(self) -> None:
+        if time.monotonic() >= self._left + GRACE:
+            self.page_jobs.cancel_all()
+            self.long_runs.cancel_all()
 
     # ---- the address ----
 
@@ -334,7 +356,14 @@ def workspace() -> Workspace:
     """The workspace of the session that asks."""
     if STATE_KEY not in st.session_state:
         st.session_state[STATE_KEY] = Workspace()
+    st.session_state[STATE_KEY].stay()
     return st.session_state[STATE_KEY]
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Workspace.leave)
+def _presence(_work: Workspace) -> Workspace:
+    """What the session lets go of when its user leaves."""
+    return _work
 
 
 def under_entry() -> bool:
