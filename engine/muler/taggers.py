@@ -24,7 +24,12 @@ LAYERS = (SYNTAX, ENTITIES)
 SPACE, NUMBER, PUNCTUATION, STOP, ALPHABETIC, POSSESSIVE = (1 << bit for bit in range(6))
 """Bits of a token's flags."""
 
-_COMPONENTS = {SYNTAX: ("tagger", "morphologizer", "attribute_ruler"), ENTITIES: ("ner",)}
+_COMPONENTS = {
+    # some rules for parts of speech ask what the parser says of a word (that IN before a clause, say, is SCONJ)
+    SYNTAX: ("tagger", "morphologizer", "parser", "attribute_ruler"),
+    # an entity ends where a sentence does, and that is what these find
+    ENTITIES: ("parser", "senter", "sentencizer", "entity_ruler", "ner"),
+}
 _SHARED = ("tok2vec", "transformer")
 _BLANK = "blank"
 _SIZES = ("lg", "md", "sm")  # preferred in this order; what is slow without an accelerator (trf) comes last
@@ -118,17 +123,18 @@ def installed_models() -> list[str]:
 
 
 def run_tagger(tagger: Tagger, texts: Sequence[str], layers: Sequence[str]) -> list[TaggedText]:
-    """Tag texts, in order, with no more components than the layers need.
+    """Tag texts, in order, as the whole model does, with no more components than the layers need.
 
     Raises
     ------
     InputError : the model cannot be loaded.
     """
-    unused = [name for layer in LAYERS if layer not in layers for name in _COMPONENTS[layer]]
+    needed = {name for layer in layers for name in _COMPONENTS[layer]}
+    unused = [name for names in _COMPONENTS.values() for name in names if name not in needed]
     with _locks.setdefault((tagger.model, tagger.language), threading.Lock()):
         nlp = _load(tagger.model, tagger.language)
         nlp.max_length = max(nlp.max_length, *map(len, texts), 0) + 1
-        with nlp.select_pipes(disable=[name for name in unused if name in nlp.pipe_names]):
+        with nlp.select_pipes(disable=[name for name in nlp.pipe_names if name in unused]):
             return [_read(doc, layers) for doc in nlp.pipe(map(_readable, texts), batch_size=64)]
 
 

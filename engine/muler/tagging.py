@@ -17,7 +17,7 @@ from engine.scoring.store import Store
 
 _TOKENS = "tokens"  # the layer of a tagger that only splits
 _KINDS = {SYNTAX: ("pos", "morph"), ENTITIES: ("entity",), _TOKENS: ()}
-_VERSION = 1  # part of the keys; changes when the same text gets other tags
+_VERSION = 2  # part of the keys; changes when the same text gets other tags
 _BATCH = 64  # texts that are tagged and stored together
 
 

@@ -1,16 +1,18 @@
 """Features, lexicons and taggers: what there is, what is refused and how it is said."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from muler_texts import tagged
 
+from engine.corpus.demo import demo_names, load_demo
 from engine.errors import InputError
 from engine.muler.features import Feature, FeatureTable, parse_selection
 from engine.muler.lexicons import Lexicon, languages_with, parse_lexicon, read_lexicon, word_list
 from engine.muler.options import FAMILIES, MulerOptions
-from engine.muler.taggers import LAYERS, SYNTAX, choose_tagger, run_tagger
+from engine.muler.taggers import ENTITIES, LAYERS, SYNTAX, choose_tagger, run_tagger
 from engine.muler.tagging import tag_texts
 from engine.options import describe
 from engine.progress import silent
@@ -205,6 +207,52 @@ def test_texts_are_tagged_once_and_kept(tmp_path: Path, monkeypatch: pytest.Monk
     tag_texts([*texts, "New."], tagger, LAYERS, Store(path), silent)
     assert len(asked) == 3, "everything comes from the store"
     assert [first.texts[0][a:b] for a, b in zip(first.start[:3], first.end[:3])] == ["A", "dog", "."]
+
+
+def whole_model(texts: list[str]) -> dict[str, list[list[str]]]:
+    """What the model says where all of it is run."""
+    import spacy
+
+    docs = list(spacy.load(choose_tagger("en").model).pipe(texts))
+    return {
+        "pos": [[token.pos_ for token in doc] for doc in docs],
+        "morph": [[str(token.morph) for token in doc] for doc in docs],
+        "entities": [
+            [("B-" if token.ent_iob_ == "B" else "") + token.ent_type_ if token.ent_type_ else "" for token in doc]
+            for doc in docs
+        ],
+    }
+
+
+def test_tags_are_those_of_the_whole_model() -> None:
+    texts = ["I know that he left because it is late .", "There is no one who has what we had .", "Rome.\n\nIn 1999 Mary slept"]
+    for name in demo_names():
+        corpus = load_demo(name)
+        every = (*corpus.systems.values(), [text for group in corpus.references for text in group])
+        texts += [text for of in every for text in of[::3] if text]
+    wanted = whole_model(texts)
+    tags = {tag for of in wanted["pos"] for tag in of}
+    assert {"SCONJ", "AUX", "PRON", "DET"} <= tags and len(texts) > 180
+    found = run_tagger(choose_tagger("en"), texts, LAYERS)
+    for name, of in wanted.items():
+        assert [getattr(text, name) for text in found] == of, name
+    some = slice(0, 30)
+    assert [text.pos for text in run_tagger(choose_tagger("en"), texts[some], (SYNTAX,))] == wanted["pos"][some]
+    assert [text.entities for text in run_tagger(choose_tagger("en"), texts[some], (ENTITIES,))] == wanted["entities"][some]
+
+
+def test_tags_of_an_earlier_version_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first version left out what the parser knows."""
+    store, text = Store(tmp_path / "store.sqlite"), "I know that he left ."
+    with monkeypatch.context() as before:
+        before.setattr("engine.muler.tagging._VERSION", 1)
+        before.setattr(
+            "engine.muler.tagging.run_tagger",
+            lambda *asked: [replace(item, pos=["X"] * len(item.pos)) for item in run_tagger(*asked)],
+        )
+        tag_texts([text], choose_tagger("en"), (SYNTAX,), store)
+    again = tag_texts([text], choose_tagger("en"), (SYNTAX,), store)
+    assert [again.pos_names[code] for code in again.pos] == whole_model([text])["pos"][0]
 
 
 def test_options_describe_themselves() -> None:
