@@ -46,9 +46,9 @@ class BoostResult:
     Attributes
     ----------
     surfaces : one per group.
-    collapsed : per group int64[P], how many of its rows collapse at each p (their power mean no longer depends on the
+    collapsed : per group int64[P], how many of `rows` collapse at each p (their power mean no longer depends on the
         importances).
-    rows : per group, how many rows have a power mean.
+    rows : per group, how many rows have a power mean and a human score.
     """
 
     options: BoostOptions
@@ -72,7 +72,7 @@ def boost(groups: Sequence[Group], options: BoostOptions, threads: int | None = 
     found = _surfaces(groups, options, threads, progress)
     collapsed, rows = [], []
     for group in groups:
-        means = group.rows.means(options.regularisation, threads).only(group.chosen)
+        means = group.rows.means(options.regularisation, threads).only(group.chosen[group.judged])
         collapsed.append(means.collapsed_counts())
         rows.append(int((~np.isnan(means.means[0])).sum()))
     return BoostResult(options, tuple(found), tuple(collapsed), tuple(rows))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,14 +76,18 @@ class Calibration:
         """Mean correlation of the boosted metric over the same groups."""
         return self._mean("boosted")
 
-    def to_dict(self) -> dict[str, float]:
-        """p, w, original, boosted, p_value."""
+    def to_dict(self) -> dict[str, Any]:
+        """p, w, original, boosted, p_value; then method, note, significant, and held_out with one object per group."""
         return {
             "p": self.choice.p,
             "w": self.choice.w,
             "original": self.original,
             "boosted": self.boosted,
             "p_value": self.p_value,
+            "method": self.method,
+            "note": self.choice.note,
+            "significant": self.significant,
+            "held_out": [asdict(row) for row in self.held_out],
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -109,9 +114,13 @@ def choose(surfaces: Sequence[Surface], method: str = "median") -> Choice:
         raise InputError("nothing to calibrate on: there is no group besides the one held out; give a calibration corpus")
     counted = [surface for surface in surfaces if surface.original > 0]
     notes = []
-    if len(counted) < len(surfaces):
-        left_out = len(surfaces) - len(counted)
-        notes.append(f"{left_out} of {len(surfaces)} calibrating groups left out: no positive original correlation")
+    undefined = sum(np.isnan(surface.original) for surface in surfaces)
+    for left_out, reason in (
+        (undefined, "the original correlation is undefined"),
+        (len(surfaces) - len(counted) - undefined, "no positive original correlation"),
+    ):
+        if left_out:
+            notes.append(f"{left_out} of {len(surfaces)} calibrating groups left out: {reason}")
     cells = sum(surface.correlation[:, surface.w != 1].size for surface in counted)
     improving = sum(int(surface.improving.sum()) for surface in counted)
     found = _RULES[method](counted) if improving else None

@@ -37,8 +37,9 @@ class Setting:
 class BoostedMetric:
     """w · score + (1 - w) · power mean of the word importances; the corpus score is the mean.
 
-    Statistics per segment are the score and the power mean, so that another w needs no new explanation. Where the metric is an
-    error rate, the power mean is taken of the negated importances and subtracted: lower stays better.
+    Statistics per segment are the score, the power mean, so that another w needs no new explanation, and whether that mean has
+    collapsed. Where the metric is an error rate, the power mean is taken of the negated importances and subtracted: lower stays
+    better.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class BoostedMetric:
             higher_is_better=inner.higher_is_better,
             range=inner.range if setting.w == 1 else (-math.inf, math.inf),
             signature=f"{NAME}|{how}|w:{w}({inner.signature})",
-            statistics_key=f"{NAME}|{how}({inner.signature})",
+            statistics_key=f"{NAME}|{how}|columns:3({inner.signature})",
             slow=True,
             batch_size=BATCH,
         )
@@ -86,13 +87,15 @@ class BoostedMetric:
         return word() if callable(word) else word
 
     def statistics(self, segments: Sequence[Segment]) -> np.ndarray:
-        """float64[n, 2]: the metric's score and the power mean of its importances, in its own unit and direction."""
+        """float64[n, 3]: the metric's score and the power mean of its importances, in its own unit and direction; 1 where that
+        mean has collapsed, else 0.
+        """
         explanations = explain_segments(segments, self.metric, self.explain, self.scorer)
         sign = 1 if self.metric.spec.higher_is_better else -1
         importances = importances_of(explanations, sign, self.setting.sides)
-        means = power_means(importances, np.array([self.setting.p]), self.setting.regularisation, threads=1).means[0]
+        means = power_means(importances, np.array([self.setting.p]), self.setting.regularisation, threads=1)
         scores = np.array([explanation.score for explanation in explanations], float)
-        return np.stack([scores, sign * means], axis=1)
+        return np.stack([scores, sign * means.means[0], means.collapsed(self.setting.p)], axis=1)
 
     def segment_scores(self, statistics: np.ndarray) -> np.ndarray:
         """float64[n]: w · score + (1 - w) · power mean."""

@@ -85,6 +85,14 @@ class Group:
         """The same group cut down to some of its rows: bool[m] or places in `chosen`."""
         return Group(name, self.rows, self.chosen[chosen], self.human[chosen], self.system_human)
 
+    @property
+    def judged(self) -> np.ndarray:
+        """Which of the rows have a human score, their own or their system's, bool[m]."""
+        if self.system_human is None:
+            return ~np.isnan(self.human)
+        whole = np.array([self.system_human.get(name, np.nan) for name in self.rows.names])
+        return ~np.isnan(whole[self.rows.systems[self.chosen]])
+
     def matrix(self, values: np.ndarray) -> np.ndarray:
         """Values of the group's rows (float64[m]) as systems × segments of the whole corpus, NaN where there is no row."""
         matrix = np.full((len(self.rows.names), int(self.rows.segments.max(initial=-1)) + 1), np.nan)

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,6 +39,7 @@ NEEDS_SCORING = True
 BY = ("whole", "part", "criterion")
 CALIBRATED = "calibrated"
 SUFFIX = ".calibration.json"
+COLLAPSE = "collapse (their power mean no longer depends on the importances)"
 BEST = 12
 """Rows of a grid that are printed of each group."""
 
@@ -124,6 +125,8 @@ def _calibrated(context: Context, metric: Metric, options: BoostOptions, explain
     frame = _grid(context, groups, options)
     seed = context.arguments.seed
     found = calibrate(groups, options, on, seed, progress=part(context.progress, 8, 10, 10))
+    if not on and context.arguments.by != "part":
+        _cut(context, groups, options)
     _tell_calibration(context, found, options)
     text = _json(found)
     if context.arguments.out:
@@ -142,11 +145,21 @@ def _apply(context: Context, metric: Metric, options: BoostOptions, explain: Exp
     for row in scores.rows:
         for reason, count in row.undefined.items():
             context.tell(f"{row.system}: {plural(count, 'segment')} undefined: {reason}")
-    original = {name: table[:, 0] for name, table in scores.statistics[boosted.spec.id].items()}
+    tables = scores.statistics[boosted.spec.id]
+    _tell_collapse(context, np.concatenate(list(tables.values())), setting)
+    original = {name: table[:, 0] for name, table in tables.items()}
     if options.level == "segment":
         return scores.segment_frame().assign(original=np.concatenate(list(original.values())))
     means = [float(np.nanmean(values)) if np.isfinite(values).any() else np.nan for values in original.values()]
     return scores.to_frame().assign(original=means)
+
+
+def _tell_collapse(context: Context, table: np.ndarray, setting: Setting) -> None:
+    defined = ~np.isnan(table[:, 1])
+    fallen = int(table[defined, 2].sum())
+    if fallen:
+        outputs = plural(int(defined.sum()), "output")
+        context.tell(f"{fallen:,} of {outputs} {COLLAPSE} under {setting.regularisation} at p = {setting.p:g}")
 
 
 def _point(context: Context, options: BoostOptions, explain: ExplainOptions) -> tuple[float, float]:
@@ -217,6 +230,8 @@ def _check_apart(context: Context, other: Corpus) -> None:
 def _groups(context: Context, task: Task, options: BoostOptions, explain: ExplainOptions, progress: Progress) -> list[Group]:
     """The outputs of a corpus, explained, with the human scores that count."""
     corpus, metric, criteria = task
+    if not metric.spec.higher_is_better:
+        context.tell(f"{metric.spec.id}: lower is better, so scores and importances are negated before they are correlated")
     found = explain_corpus(corpus, metric, explain, context.scorer, progress=progress)
     reasons = Counter(entry.explanation.undefined for entry in found.entries if entry.explanation.undefined)
     for reason, count in reasons.items():
@@ -254,12 +269,19 @@ def _missing(corpus: Corpus) -> str:
 
 def _grid(context: Context, groups: Sequence[Group], options: BoostOptions, prefix: str = "") -> pd.DataFrame:
     if context.arguments.by == "part":
-        groups = [group for cut in cut_groups(groups, options.parts) for group in cut]
+        groups = [group for cut in _cut(context, groups, options) for group in cut]
     found = boost(groups, options)
     for remark, names in _remarks(found).items():
         context.tell(f"{', '.join(prefix + name for name in names)}: {remark}")
     frame = found.to_frame()
     return frame.assign(group=prefix + frame["group"]) if prefix else frame
+
+
+def _cut(context: Context, groups: Sequence[Group], options: BoostOptions) -> list[tuple[Group, ...]]:
+    cut = cut_groups(groups, options.parts)
+    if len(cut) != options.parts:
+        context.tell(f"{plural(len(cut), 'part')} instead of {options.parts}: a part holds whole documents")
+    return cut
 
 
 def _remarks(found: BoostResult) -> dict[str, list[str]]:
@@ -274,7 +296,7 @@ def _remarks(found: BoostResult) -> dict[str, list[str]]:
         where = stretches(surface.p, 2 * collapsed > rows)
         if where:
             said.append(
-                f"more than half of {plural(rows, 'output')} collapse (their power mean no longer depends on the importances) "
+                f"more than half of {plural(rows, 'output')} {COLLAPSE} "
                 f"under {found.options.regularisation} at p = {' and '.join(f'{low:g} to {high:g}' for low, high in where)}"
             )
         for remark in said:
@@ -295,9 +317,16 @@ def _tell_calibration(context: Context, found: Calibration, options: BoostOption
 
 
 def _json(found: Calibration) -> str:
-    """p, w, original, boosted, p_value; null where undefined."""
-    values = {name: float(value) if np.isfinite(value) else None for name, value in found.to_dict().items()}
-    return json.dumps(values)
+    """What `Calibration.to_dict` gives; null where undefined."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [plain(item) for item in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(plain(found.to_dict()))
 
 
 def _beside(out: Path) -> Path:

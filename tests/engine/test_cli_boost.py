@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import sacrebleu
 from scipy import stats
 
 from engine.boost.boost import BoostOptions, calibrate
@@ -80,10 +82,15 @@ def test_calibrate_adds_one_object_beside_the_rows(tmp_path, store, explained, c
     printed = capsys.readouterr().out.strip().split("\n")
     assert len(printed) == 1 and len(frame) == 3600
     found = json.loads(printed[0])
-    assert list(found) == ["p", "w", "original", "boosted", "p_value"]
+    assert list(found)[:5] == ["p", "w", "original", "boosted", "p_value"]
     assert (tmp_path / "out.calibration.json").read_text(encoding="utf-8").strip() == printed[0]
     expected = calibrate([explained[2]], BoostOptions(resamples=199), seed=3)
-    assert found == pytest.approx(expected.to_dict())
+    assert (found["method"], found["note"], found["significant"]) == ("median", "", expected.significant)
+    five = {name: found[name] for name in list(found)[:5]}
+    assert five == pytest.approx({name: expected.to_dict()[name] for name in five})
+    assert [row["group"] for row in found["held_out"]] == [row.group for row in expected.held_out]
+    for name in ("original", "boosted"):
+        assert found[name] == pytest.approx(np.mean([row[name] for row in found["held_out"]]))
 
 
 def test_without_a_file_the_object_is_the_last_line(store, capsys) -> None:
@@ -199,7 +206,42 @@ def test_undefined_cells_say_why(files, tmp_path, capsys) -> None:
     assert frame.correlation.isna().all() and len(frame) == 3600
     printed = capsys.readouterr()
     assert f"3,600 of 3,600 cells undefined: {REASONS[2]}" in printed.err
-    assert json.loads(printed.out) == {"p": 1.0, "w": 1.0, "original": None, "boosted": None, "p_value": None}
+    found = json.loads(printed.out)
+    assert (found["p"], found["w"], found["original"], found["boosted"], found["p_value"]) == (1, 1, None, None, None)
+    assert "original correlation is undefined" in found["note"] and found["held_out"][0]["original"] is None
+
+
+def test_an_error_rate_is_turned_round_and_said_to_be(tmp_path, capsys) -> None:
+    texts = ["a b c d", "e f g h i", "j k l m", "n o p q r s"]
+    outputs = [["a b c d", "e f g h x", "j m x y", "n"], ["a b x d", "e f", "j k l m", "n o p q r s"]]
+    human = [[3.0, 2.0, 1.0, 0.5], [2.0, 1.5, 4.0, 5.0]]
+    rows = [
+        {"segment": place, "reference": text, "system": f"s{number}", "hypothesis": found[place], "score": human[number][place]}
+        for place, text in enumerate(texts)
+        for number, found in enumerate(outputs)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "judged.csv", index=False)
+    out = tmp_path / "grid.csv"
+    command = ["boost", str(tmp_path / "judged.csv"), "--metric", "ter", "--explainer", "erasure", "--coefficient", "pearson"]
+    assert main([*command, "--store", "none", "--out", str(out)]) == 0
+    assert "ter: lower is better, so scores and importances are negated" in capsys.readouterr().err
+    ter = [sacrebleu.TER().sentence_score(row["hypothesis"], [row["reference"]]).score for row in rows]
+    assert pd.read_csv(out).original[0] == pytest.approx(-stats.pearsonr(ter, [row["score"] for row in rows])[0])
+
+
+def test_fewer_parts_than_wanted_are_told(store, capsys) -> None:
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, "--calibrate", "--parts", "30"]) == 0
+    printed = capsys.readouterr()
+    made = len(json.loads(printed.out.strip().split("\n")[-1])["held_out"])
+    assert made < 30 and f"{made} parts instead of 30: a part holds whole documents" in printed.err
+
+
+@pytest.mark.parametrize(("p", "regularisation", "all_of_them"), [("inf", "minmax", True), ("1", "softplus", False)])
+def test_applying_tells_how_many_collapse(store, capsys, p, regularisation, all_of_them) -> None:
+    setting = ["--apply", f"p={p},w=0.4", "--regularisation", regularisation]
+    assert main(["boost", "demo:mt", *SMALL, "--store", store, *setting]) == 0
+    said = re.findall(r"(\d+) of (\d+) outputs collapse .* under minmax at p = inf", capsys.readouterr().err)
+    assert all(first == second for first, second in said) and bool(said) == all_of_them
 
 
 @pytest.mark.parametrize(
