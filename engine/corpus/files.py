@@ -27,7 +27,7 @@ _SPLIT = "Split it, or give only the files that are needed."
 
 _SKIPPED = re.compile(r"(^|/)(__MACOSX|\.[^/]*|Thumbs\.db|desktop\.ini|~\$[^/]*)(/|$)", re.IGNORECASE)
 _PICKLE_NAME = re.compile(r"\.(pkl|pickle|joblib)(\.gz)?$", re.IGNORECASE)
-_MODEL_NAME = re.compile(r"\.(p|pt|pth|ckpt|bin|npy|npz)(\.gz)?$", re.IGNORECASE)  # .pt may be Portuguese: refused only if binary
+_MODEL_NAME = re.compile(r"\.(p|pt|pth|ckpt|bin|npy|npz)(\.gz)?$", re.IGNORECASE)
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
@@ -221,7 +221,7 @@ def gunzip(data: bytes, name: str) -> bytes:
 
 def refuse_binary(data: bytes, name: str) -> None:
     """Refuse pickles (they can run programs when read), and other content that holds no plain text."""
-    model = _MODEL_NAME.search(name) is not None and not _is_text(data)
+    model = _MODEL_NAME.search(name) is not None and _begins_as_pickle(data)  # saved tensors may follow its end
     if _PICKLE_NAME.search(name) or model or _is_pickle(data) or data[:6] == b"\x93NUMPY":
         message = "This is a Python pickle (or a file that may hold one); reading it could run any program, so it was not opened."
         raise refuse("pickle", name, message, "Export the texts as JSONL, TSV or plain text.")
@@ -253,9 +253,14 @@ def _is_tar(data: bytes) -> bool:
     return stated is not None and int(stated[1], 8) == sum(data[:148]) + sum(data[156:512]) + 8 * 32
 
 
+def _begins_as_pickle(data: bytes) -> bool:
+    """Whether bytes begin as pickles of protocol 2 and later do; those before are found by `_is_pickle`."""
+    return len(data) > 2 and data[0] == 0x80 and data[1] <= 5
+
+
 def _is_pickle(data: bytes) -> bool:
     if data[:1] == b"\x80":
-        return len(data) > 2 and data[1] <= 5 and data.rstrip(b"\x00\r\n")[-1:] == b"."
+        return _begins_as_pickle(data) and data.rstrip(b"\x00\r\n")[-1:] == b"."
     # protocols 0 and 1: text-like opcodes that end in "."; a pickle that is worth the name stores or builds something
     if len(data) < 4 or not data.endswith(b".") or data[:1] not in b"(]}c":
         return False

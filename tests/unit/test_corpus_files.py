@@ -7,6 +7,7 @@ import pickle
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from corpus_files import corpus_of, kinds, read, read_files, refusal, zipped
 
@@ -49,8 +50,18 @@ def test_models_and_arrays_are_refused():
     assert refusal(read("text.pkl", "plain text\n")).kind == "pickle"
 
 
-def test_portuguese_is_no_model():
-    assert len(corpus_of(read("newstest.pt", "Olá mundo\nTudo bem\n"))) == 2
+def test_a_model_s_name_alone_makes_no_pickle():
+    noise = np.random.default_rng(0).bytes(20_000)
+    assert refusal(read("weights.bin", noise)).kind == "not-text"
+    assert refusal(read("weights.bin", pickle.dumps({"magic": 1}, 2) + noise)).kind == "pickle"
+    assert refusal(read("weights.bin", b"\x89PNG\r\n\x1a\n" + noise)).kind == "binary"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_portuguese_is_no_model(encoding):
+    corpus = corpus_of(read("newstest.pt", "Olá mundo, não é?\nTudo bem\n".encode(encoding)))
+    assert len(corpus) == 2
+    assert "Olá mundo, não é?" in str(corpus.systems)
 
 
 @pytest.mark.parametrize(
