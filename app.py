@@ -32,7 +32,7 @@ def main() -> None:
     work = workspace()
     if work.destination in pages and pages[work.destination] != page:
         destination, work.destination = work.destination, ""
-        st.switch_page(pages[destination])
+        st.switch_page(pages[destination], query_params=work.take_to(destination))
     work.destination = ""
     work.open(page.url_path or "corpus")
     draw_sidebar(work)

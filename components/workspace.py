@@ -71,6 +71,7 @@ class Workspace:
     _watched: list[Job] = field(default_factory=list)
     _left: float = float("inf")
     _written: list[tuple[float, dict[str, str]]] = field(default_factory=list)
+    _passed: dict[tuple[str, frozenset[tuple[str, str]]], dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.uploads = Uploads(self.page_jobs)
@@ -102,8 +103,9 @@ class Workspace:
         self.awaited = []
         self.page = page
         given = st.query_params.to_dict()
+        given = self._passed.get((page, frozenset(given.items())), given)
         if given and not self._own(given):
-            fresh = address.defaults() if not moved or not self._written else self.view
+            fresh = {**self.view, **address.PAGES.get(page, {})} if moved and self._written else address.defaults()
             self.view = {**fresh, **address.parse(given)}
         for name in ("corpus", "on"):
             found = self.uploads.find(self.view[name])
@@ -115,8 +117,20 @@ class Workspace:
         wanted = address.write(self.view, self.page)
         if st.query_params.to_dict() != wanted:
             st.query_params.from_dict(wanted)
+        self._passed.pop((self.page, frozenset(wanted.items())), None)
         if not self._written or self._written[-1][1] != wanted:
             self._written = [*self._written[-4:], (time.monotonic(), wanted)]
+
+    def take_to(self, page: str) -> dict[str, str]:
+        """The address to switch to another page with.
+
+        The browser writes it down before it gets the page's name: Back comes past this page under the address of the other.
+        `open` knows it by that, and shows the page as it was left.
+        """
+        wanted = address.write(self.view, page)
+        if self._written:
+            self._passed[self.page, frozenset(wanted.items())] = self._written[-1][1]
+        return wanted
 
     def _own(self, given: dict[str, str]) -> bool:
         """True where this session wrote the address: the last time, or a moment ago (the browser lags behind)."""

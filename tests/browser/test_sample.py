@@ -126,8 +126,9 @@ def image(visit: Visit) -> bytes:
     return content
 
 
-def test_a_row_of_the_table_opens_explain_there(visit: Visit) -> None:
-    visit.open("/?sort=low&metric=chrf")
+def test_a_row_of_the_table_opens_explain_there_and_back_leads_here(visit: Visit) -> None:
+    visit.open("/?sort=low&metric=chrf&only=cobalt")
+    left = visit.page.evaluate("location.href")
     frame = visit.page.locator(".st-key-segments [data-testid='stDataFrame']")
     rows = visit.table("csv-segments")
     frame.scroll_into_view_if_needed()
@@ -142,7 +143,12 @@ def test_a_row_of_the_table_opens_explain_there(visit: Visit) -> None:
     visit.settle()
     address = parse_qs(urlparse(visit.page.evaluate("location.href")).query)
     assert address["segment"] == [str(rows["segment"][2])]
-    assert rows["system"][2] in (address["a"] + address["b"])
+    assert rows["system"][2] == "cobalt" == address["a"][0]
+    visit.page.go_back()
+    expect(visit.page.get_by_role("heading", name="Corpus", exact=True)).to_be_visible(timeout=WAIT)
+    visit.settle()
+    assert visit.page.evaluate("location.href") == left
+    expect(visit.page.locator(".st-key-view-a input")).to_have_value("aurora")
 
 
 def test_a_choice_holds_on_all_pages_and_in_the_link(visit: Visit, browser) -> None:
