@@ -16,7 +16,7 @@ from components.explain.panels import (
     segment_rows,
     sides_of,
 )
-from components.explain.picked_word import show_picked
+from components.explain.picked_word import HINT, show_picked
 from components.explain.picture import segment_caption, segment_file
 from components.explain.quality_table import show_quality
 from components.explain.segment_picker import pick_segment, segment_place
@@ -28,6 +28,7 @@ from components.states import plain, segments_or_notice
 from components.workspace import Outcome, Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import EXPLAINERS, ExplainOptions
+from engine.explain.results import Explanations
 from engine.metrics.base import Metric
 
 VIEWS = {"heatmap": "Heatmap", "difference": "A \u2212 B", "explainers": "Three explainers", "what-if": "What if"}
@@ -51,7 +52,7 @@ def draw(work: Workspace) -> None:
         st.caption(plain(segment_place(corpus, segment)), width="content")
     outcome = explain(work, corpus, metric, options, segment)
     if await_result(outcome, work, f"Explaining {metric.spec.name} with {explainer_title(options.explainer)}"):
-        draw_view(work, corpus, metric, options, segment, outcome.value)
+        draw_view(work, corpus, metric, options, segment, outcome.value, work.one_of("view", views))
     st.subheader("All segments", anchor=False)
     show_all_segments(work, corpus, metric, options)
 
@@ -69,18 +70,19 @@ def explain(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOpt
     return work.compute(key, f"{explainer_title(options.explainer)} on {metric.spec.name}, segment {segment}", run)
 
 
-def draw_view(work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, segment: int, found) -> None:
+def draw_view(
+    work: Workspace, corpus: Corpus, metric: Metric, options: ExplainOptions, segment: int, found: Explanations, view: str
+) -> None:
     """The chosen view of the explanations, then what is known of their quality, then the downloads."""
     sides = sides_of(found.entries)
     file = segment_file(corpus, metric.spec, options.explainer, segment)
     caption = segment_caption(corpus, metric.spec, options, segment)
-    view = work.view["view"]
     if view == "explainers":
         draw_explainers(work, corpus, metric, segment)
     elif view == "what-if":
         side = pick_system(work, sides)
         show_what_if(work, corpus, metric, options, side)
-    elif view == "difference" and len(sides) == 2:
+    elif view == "difference":
         rows, scale = difference_rows(corpus, segment, sides, metric.spec)
         result = show_heatmap(rows, scale, f"{file}-difference", "heatmap-difference", caption)
         show_picked(work, result, rows, scale, f"{corpus.hash} {segment} {view}")
@@ -114,6 +116,7 @@ def draw_explainers(work: Workspace, corpus: Corpus, metric: Metric, segment: in
     file = segment_file(corpus, metric.spec, "explainers", segment)
     caption = segment_caption(corpus, metric.spec, None, segment, side.system)
     show_heatmap(rows, scale, file, "heatmap-explainers", caption)
+    st.caption(HINT)
 
 
 def pick_system(work: Workspace, sides: list[Side]) -> Side:
@@ -124,7 +127,7 @@ def pick_system(work: Workspace, sides: list[Side]) -> Side:
     st.segmented_control(
         "System", names, format_func=names.get, required=True, label_visibility="collapsed", **work.bound("whose", list(names))
     )
-    return next((side for side in sides if side.tone == work.view["whose"]), sides[0])
+    return next(side for side in sides if side.tone == work.one_of("whose", list(names)))
 
 
 def references_shown(work: Workspace, corpus: Corpus) -> int:

@@ -12,6 +12,8 @@ from components.numbers import signed
 from components.states import plain
 from components.workspace import Workspace
 
+HINT = "Hover over a word, or move with the arrow keys, for its value."
+
 
 def show_picked(work: Workspace, result: Any, rows: Sequence[Sequence[Panel]], scale: Scale, where: str) -> None:
     """Draw a line about the picked word; it stays until another one is picked or the segment changes.
@@ -25,7 +27,7 @@ def show_picked(work: Workspace, result: Any, rows: Sequence[Sequence[Panel]], s
         work.drafts["picked"] = (where, result.picked["place"])
     kept_where, place = work.drafts.get("picked", ("", ""))
     if kept_where != where:
-        st.caption("Hover over a word, or move with the arrow keys, for its value. Click it, or press Enter, to keep it here.")
+        st.caption(f"{HINT} Click it, or press Enter, to keep it here.")
         return
     name, _, position = place.rpartition(":")
     panel = next((panel for row in rows for panel in row if panel.id == name), None)

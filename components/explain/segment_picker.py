@@ -17,9 +17,9 @@ def pick_segment(work: Workspace, corpus: Corpus) -> int:
     last = len(corpus) - 1
     segment = min(max(work.view["segment"], 0), last)
     work.set(segment=segment)
-    _step(work, "Previous segment", ":material/chevron_left:", "P", segment - 1, segment == 0)
+    _step(work, "previous", ":material/chevron_left:", -1, segment == 0)
     st.number_input(f"Segment, 0 to {last:,}", 0, last, step=1, width=150, **work.bound("segment"))
-    _step(work, "Next segment", ":material/chevron_right:", "N", segment + 1, segment == last)
+    _step(work, "next", ":material/chevron_right:", 1, segment == last)
     with st.popover("", icon=":material/search:", help="Find a segment by its text"):
         _find(work, corpus)
     return segment
@@ -35,11 +35,15 @@ def segment_place(corpus: Corpus, segment: int) -> str:
     return " \u00b7 ".join(facts)
 
 
-def _step(work: Workspace, help: str, icon: str, shortcut: str, segment: int, disabled: bool) -> None:
-    key = help.split()[0].lower()
-    st.button(
-        "", icon=icon, help=help, key=key, shortcut=shortcut, disabled=disabled, on_click=work.set, kwargs={"segment": segment}
-    )
+def _step(work: Workspace, name: str, icon: str, way: int, disabled: bool) -> None:
+    """A button to the segment before or after the one that is shown when it is pressed, and a key that does the same."""
+    letter = name[0].upper()
+
+    def step() -> None:
+        work.set(segment=work.view["segment"] + way)
+
+    help = f"{name.capitalize()} segment (key {letter})"
+    st.button("", icon=icon, help=help, key=name, shortcut=letter, disabled=disabled, on_click=step)
 
 
 def _find(work: Workspace, corpus: Corpus) -> None:

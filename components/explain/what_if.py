@@ -7,6 +7,7 @@ import streamlit as st
 from components import services
 from components.editor import Field, live_editor
 from components.explain.panels import Side, explainer_title, importance_scale, side_title
+from components.explain.picked_word import HINT
 from components.explain.picture import segment_caption, segment_file
 from components.heatmap import Panel, show_heatmap
 from components.job_progress import await_result
@@ -84,3 +85,4 @@ def _show_result(
     file = segment_file(corpus, metric.spec, options.explainer, place)
     caption = segment_caption(corpus, metric.spec, options, place, f"{side.system}, edited")
     show_heatmap(panels, scale, f"{file}-edited", "heatmap-what-if", caption)
+    st.caption(HINT)

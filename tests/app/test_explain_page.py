@@ -55,6 +55,7 @@ def test_an_error_rate_colours_what_helps_blue(open_app: Open) -> None:
 def test_previous_next_and_number(open_app: Open) -> None:
     app = settle(open_app("explain"))
     assert app.button(key="previous").disabled
+    assert app.button(key="next").help == "Next segment (key N)"
     app.button(key="next").click().run()
     assert app.number_input(key="view-segment").value == 1
     assert app.query_params["segment"] == "1"
@@ -81,6 +82,11 @@ def test_three_explainers_beside_each_other(open_app: Open) -> None:
     app = settle(open_app("explain", view="explainers", segment="3"))
     titles = [row[0]["title"] for row in heatmaps(app)[0]["rows"]]
     assert titles == ["Erasure", "LIME", "SHAP"]
+
+
+def test_a_view_that_there_is_not_shows_the_first_in_full(open_app: Open) -> None:
+    app = settle(open_app("explain", view="zzz", segment="3"))
+    assert [metric.label for metric in app.metric] == ["Stability", "Faithfulness"] * 2
 
 
 def test_what_if_starts_from_the_segment(open_app: Open) -> None:
