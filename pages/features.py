@@ -28,7 +28,7 @@ def draw(work: Workspace) -> None:
         remedy = "MuLER masks words in output and reference. Upload a reference with the outputs on the page Corpus."
         show_empty("The corpus has no references", remedy, ":material/compare_arrows:")
         return
-    answer = st.container()
+    answer = st.container(key="features-answer")
     asked = pick(work)
     if not asked.families:
         show_empty("No features are chosen", "Choose one or more kinds of features above.", ":material/category:")

@@ -20,6 +20,9 @@ LEFT = f"width < {NARROW} ? 118 : 168"
 RIGHT = {True: f"width < {NARROW} ? width - 62 : width - 236", False: f"width < {NARROW} ? width - 10 : width - 176"}
 """Where the bars begin and end, in pixels; beside them stand names and, with two systems or one, the columns of numbers."""
 
+TINTS = ("orange", "blue")
+"""What the colours of A and B are called in Markdown; the style sheet puts a square before what they tint."""
+
 TONE: Spec = {"field": "tone", "type": "nominal", "scale": None}
 
 
@@ -48,16 +51,32 @@ def show_bars(study: Study, rows: Sequence[FeatureRow], value: str, chosen: str)
 
 
 def show_legend(study: Study, value: str) -> None:
-    """What the colours, the columns and the ends of the scale mean."""
-    names = [f":{colour}[\u25a0] {tag} {plain(name)}" for colour, tag, name in zip(("orange", "blue"), "AB", study.systems)]
+    """What the colours, the columns and the ends of the scale mean; not what a narrow chart leaves out."""
+    names = [f":{colour}[{tag} {plain(name)}]" for colour, tag, name in zip(TINTS, "AB", study.systems)]
     said = {
         "muler": "0: nothing of the reachable gain is missed; 1: all of it. Thin lines: 95% intervals; arrows: they go on.",
         "abl_muler": "how far the score would move if the feature were right throughout. Thin lines: 95% intervals.",
         "scores": "left end: the feature wrong throughout; right end: right throughout.",
     }[value]
     star = " *: the paired interval of A \u2212 B leaves out 0." if len(study.systems) > 1 else ""
-    counts = " More, same, fewer: sentences whose output has the feature more often than the reference, as often, less often."
-    st.caption(f"{' '.join(names)} \u00b7 {said}{star}{counts} Click a row for the segments behind it.")
+    with st.container(key="features-legend", gap="xxsmall"):
+        st.caption(f"{' '.join(names)} \u00b7 {said}{star} Grey band: the feature below. Click a row to see its segments there.")
+        with st.container(key="features-legend-counts"):
+            st.caption(counts_note(study.asked.options.sentences))
+
+
+def counts_note(sentences: str) -> str:
+    """What the columns of counts count, in words.
+
+    Parameters
+    ----------
+    sentences : the option of the breakdown.
+    """
+    where = "in both output and reference" if sentences == "both" else "in output or reference"
+    return (
+        f"Sentences: those with the feature {where}. More, same, fewer: how many of these have it more often in the output than "
+        "in the reference, as often, less often."
+    )
 
 
 def _choose(work: Workspace) -> Callable[[Spec], None]:

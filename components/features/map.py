@@ -65,7 +65,7 @@ def show_map(study: Study, found: Breakdown, features: Sequence[Feature], value:
 def show_map_downloads(study: Study, found: Breakdown, value: str, coefficient: str) -> None:
     """Buttons for the matrix, the correlations and all rows."""
     with st.container(horizontal=True, gap="small"):
-        matrix = lambda: found.matrix(study.metric.spec.id, value).rename_axis("feature").reset_index()  # noqa: E731
+        matrix = lambda: matrix_frame(found, study.metric.spec.id, value)  # noqa: E731
         download_csv(
             matrix, f"features-systems-{value.replace('_', '-')}", *study.names, key="features-matrix", label="Matrix (CSV)"
         )
@@ -73,6 +73,13 @@ def show_map_downloads(study: Study, found: Breakdown, value: str, coefficient: 
             made = lambda: found.correlations(coefficient)  # noqa: E731
             download_csv(made, "features-correlations", *study.names, key="features-correlations", label="Correlations (CSV)")
         download_csv(found.to_frame, "features-all-systems", *study.names, key="features-all", label="All rows (CSV)")
+
+
+def matrix_frame(found: Breakdown, metric: str, value: str) -> pd.DataFrame:
+    """One row per feature: the feature, what made the numbers, then a column for each system."""
+    table = found.matrix(metric, value)
+    named = pd.DataFrame({"feature": table.index, "signature": found.signature(metric)})
+    return pd.concat([named, table.reset_index(drop=True)], axis=1)
 
 
 def _cells(study: Study, found: Breakdown, features: Sequence[Feature], systems: list[str], value: str) -> pd.DataFrame:

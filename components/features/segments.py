@@ -21,6 +21,8 @@ from engine.muler.reasons import Disagreement, disagreements
 from engine.muler.segments import FeatureSegment, FeatureSegments, Span, scored_as_text, scored_texts, word_spans
 
 PER_PAGE = 6
+NOTHING = 1e-12
+"""Up to where a contribution is 0 but for rounding."""
 ENDS = {"most": "Largest loss first", "least": "Smallest first"}
 DISAGREEMENTS = 12
 REFERENCES_SHOWN = 2
@@ -55,7 +57,7 @@ def show_segments(study: Study, found: Found, row: FeatureRow) -> None:
     score = row.scores[place]
     if score.reason:
         st.info(plain(f"{score.system}: {score.reason}."), icon=":material/info:")
-    if not score.n and not score.add + score.hit + score.miss:
+    if not score.in_references + score.in_output:
         return
     outcome = study.segments(row.feature, score.system, found.families)
     if not await_result(outcome, study.work, f"Looking for {feature_words(row.feature)} in {plain(score.system)}"):
@@ -89,19 +91,23 @@ def _show_scored(study: Study, segments: FeatureSegments) -> None:
             lambda: study.corpus.with_ids(scored_texts(segments, study.metric, services.scorer())),
             "features-masked-texts",
             *study.names,
+            segments.system,
+            segments.feature.id,
             key="features-masked",
             label="Masked texts as scored (CSV)",
         )
 
 
 def _say(study: Study, feature: Feature, segments: FeatureSegments) -> None:
-    losing = sum(item.contribution > 0 for item in segments.segments)
+    losing = sum(item.contribution > NOTHING for item in segments.segments)
     move = "rise" if study.metric.spec.higher_is_better else "fall"
     name = plain(study.metric.spec.name)
+    words = plain(feature_words(feature))
+    effect = f"with these right, {name} would {move} in {losing:,} of them" if losing else f"none of them costs {name} anything"
     st.caption(
-        f"{count(segments.total, 'segment')} of {plain(segments.system)} with {plain(feature_words(feature))}; with these right, "
-        f"{name} would {move} in {losing:,} of them. First number: by how much {name} of all these together would {move} if the "
-        "segment alone were right. Strong marks: words that the other side lacks."
+        f"{count(segments.total, 'segment')} of {plain(segments.system)} with {words}; {effect}. "
+        f"First number: by how much {name} of all these together would {move} if the segment alone were right. "
+        "Strong marks: words that the other side lacks."
     )
 
 

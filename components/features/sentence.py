@@ -5,15 +5,19 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from components.features.chart import TINTS
 from components.features.names import feature_words
 from components.features.runs import Study
-from components.numbers import number, score_places, signed
+from components.numbers import decimals, number, score_places, signed
 from components.states import plain
 from engine.muler.features import Feature
 from engine.muler.results import Breakdown, FeatureScore
 
 PLACES = 3
 """Decimals of MuLER."""
+
+NOTHING, LITTLE = 5e-7, 0.005
+"""Up to where a MuLER is 0 but for rounding, and below what it is less than a per cent."""
 
 
 def show_answer(study: Study, found: Breakdown, differences: pd.DataFrame | None) -> None:
@@ -32,13 +36,16 @@ def show_answer(study: Study, found: Breakdown, differences: pd.DataFrame | None
 def _cost(study: Study, found: Breakdown, row: FeatureScore) -> str:
     spec = study.metric.spec
     name, words = _named(study)[0], feature_words(row.feature)
-    if row.muler <= 0:
+    if row.muler <= NOTHING:
         return f"No feature costs {name} anything: the largest MuLER is {number(row.muler, PLACES)}."
-    places = score_places(spec.range)
-    better = signed(row.abl_muler if spec.higher_is_better else -row.abl_muler, places)
     sure = ""
     if row.low == row.low:
         sure = f", 95% interval {number(row.low, PLACES)} to {number(row.high, PLACES)}"
+    if row.muler < LITTLE:
+        size = number(row.muler, max(PLACES, decimals(row.muler, 1)))
+        return f"{name} misses next to nothing at any feature: MuLER is largest at **{plain(words)}** (**{size}**{sure})."
+    places = score_places(spec.range)
+    better = signed(row.abl_muler if spec.higher_is_better else -row.abl_muler, places)
     return (
         f"{name} loses most at **{plain(words)}**: it misses {row.muler:.0%} of what they can add "
         f"(MuLER **{number(row.muler, PLACES)}**{sure}). With all of them right, {spec.name} of the {row.n:,} sentences "
@@ -53,7 +60,7 @@ def _difference(study: Study, differences: pd.DataFrame) -> str:
         return f"{a} and {b} cannot be compared: no feature has a value for both."
     certain = known[(known["low"] > 0) | (known["high"] < 0)]
     widest = known.loc[known["delta"].abs().idxmax()]
-    if widest["delta"] == 0:
+    if abs(widest["delta"]) <= NOTHING:
         return f"{a} and {b} do not differ at any feature."
     said = f"{a} and {b} differ most at **{_words(widest)}** ({_numbers(widest)}): {_verdict(widest, a, b)}"
     if not significant(widest) and len(certain):
@@ -74,7 +81,7 @@ def significant(row: pd.Series) -> bool:
 
 def _named(study: Study) -> list[str]:
     """The systems' names, each with the colour of its bars."""
-    return [f":{colour}[\u25a0] **{plain(name)}**" for colour, name in zip(("orange", "blue"), study.systems)]
+    return [f":{colour}[**{plain(name)}**]" for colour, name in zip(TINTS, study.systems)]
 
 
 def _words(row: pd.Series) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from components.downloads import download_csv
+from components.features.chart import counts_note
 from components.features.names import family_title, feature_title
 from components.features.rows import FeatureRow
 from components.features.runs import Found, Study
@@ -53,7 +54,8 @@ def show_numbers(study: Study, rows: Sequence[FeatureRow]) -> None:
     form, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config = {"": text(width=36), "MuLER": form(format="%.3f"), "Note": text(width="large")}
     config |= {name: form(format=f"%.{places}f") for name in ("abl-MuLER", "Score", "Oracle", "Anti-oracle")}
-    config["More"] = form(help="Sentences whose output has the feature more often than the reference (add)")
+    config["Sentences"] = form(help=counts_note(study.asked.options.sentences))
+    config["More"] = form(help="Of these sentences, those whose output has the feature more often than the reference (add)")
     config["Same"] = form(help="As often (hit)")
     config["Fewer"] = form(help="Less often (miss)")
     key = f"features-table-{study.work.drafts.get('features table', 0)}"
@@ -88,7 +90,7 @@ def show_missing(study: Study, found: Found) -> None:
         st.warning(f"{plain(said)}. Shown here: {shown}.", icon=":material/translate:")
     if study.corpus.languages[1] is None:
         st.caption(
-            ":material/info: The language of the outputs is not known and is taken for English; it can be set at the upload."
+            ":material/info: The language of the outputs is not known and is taken for English; set it on the Corpus page."
         )
     for note in found.breakdown.notes:
         if not note.startswith("words and tags by"):
@@ -170,12 +172,7 @@ def show_downloads(study: Study, found: Breakdown) -> None:
                 found.lexicon_frame, "features-lexicons", *study.names, key="features-lexicons", label="Lexicon values (CSV)"
             )
         with st.popover("Signature", icon=":material/fingerprint:"):
-            options = study.asked.options
             st.code(study.metric.spec.signature, language=None, wrap_lines=True)
-            made = (
-                f"muler|mode:{options.mode}|sentences:{options.sentences}|masks:{options.numbering}|unit:{options.unit}"
-                f"|share:{options.share:g}|minimum:{options.minimum}|resamples:{options.resamples}|seed:{options.seed}"
-            )
-            st.code(made, language=None, wrap_lines=True)
+            st.code(found.made, language=None, wrap_lines=True)
             for note in found.notes:
                 st.caption(plain(note))

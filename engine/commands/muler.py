@@ -137,7 +137,7 @@ def _result(context: Context, frame: pd.DataFrame, value: str, by_system: bool =
 
 def _slim(frame: pd.DataFrame) -> pd.DataFrame:
     """A table for the terminal: family and feature in one column, no reasons (they are told), no column that says one thing."""
-    frame = frame.drop(columns="reason")
+    frame = frame.drop(columns=["reason", "signature"])
     if "family" in frame:
         frame = frame.assign(feature=_ids(frame)).drop(columns="family")
     same = [name for name in ("system", "metric", "a", "b", "coefficient") if name in frame and frame[name].nunique() == 1]

@@ -166,7 +166,8 @@ def break_down_prepared(prepared: Prepared, metrics: Sequence[Metric], scorer: S
     }
     better = {metric.spec.id: metric.spec.higher_is_better for metric in metrics}
     progress(1, 1)
-    return Breakdown(tuple(rows), overall, better, resampled, tuple(lexical), _notes(prepared), gains)
+    made = options.signature(texts.tagged.tagger.identity), {metric.spec.id: metric.spec.signature for metric in metrics}
+    return Breakdown(tuple(rows), overall, better, resampled, tuple(lexical), _notes(prepared), gains, *made)
 
 
 def _score_plain(
@@ -199,7 +200,7 @@ def _score_feature(
     masked = masker.statistics(cover, enough, progress) if enough else {}
     found = []
     for name, of in counts.items():
-        chosen, value, why = rows[name], no_value(len(rows[name])), None
+        chosen, value, why = rows[name], no_value(rows[name]), None
         if name in masked:
             tables = raw[name][chosen], *masked[name]
             value = value_of(metric, options.mode, tables, chosen, options.minimum, resamples)
@@ -207,7 +208,7 @@ def _score_feature(
             why = odd(feature, value, losses, prepared.table, texts, cover, name, chosen)
         why = undefined(value, options) or why
         scores = value.score, value.oracle, value.anti_oracle, value.muler, *interval(value.resampled), value.abl_muler
-        sums = (int(of.add.sum()), int(of.hit.sum()), int(of.miss.sum()))
+        sums = tuple(int(kind[value.segments].sum()) for kind in (of.add, of.hit, of.miss))
         held = int(per_text[texts.members].sum()), int(of.output.sum())
         row = FeatureScore(name, metric.spec.id, feature, value.n, *scores, *sums, *held, why, *interval(value.gains))
         found.append((row, value))

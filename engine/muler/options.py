@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from engine.options import option
 
@@ -25,7 +25,8 @@ class MulerOptions:
     )
     sentences: str = option(
         "both",
-        "which sentences count: those with the feature in reference and output (both) or in at least one of them (either)",
+        "which sentences count, for scores and for add, hit, miss: those with the feature in reference and output (both) or in "
+        "at least one of them (either)",
         choices=("both", "either"),
         advanced=True,
     )
@@ -61,3 +62,13 @@ class MulerOptions:
     tagger: str = option(
         "", "spaCy model (a package or a folder); empty: the installed one for the target language", advanced=True
     )
+
+    def signature(self, tagger: str) -> str:
+        """What decides the numbers beside the metric: all options but the choice of features, and who made the tags.
+
+        Parameters
+        ----------
+        tagger : its identity.
+        """
+        kept = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("features", "lexicon")}
+        return "|".join(["muler", *(f"{name}:{value}" for name, value in {**kept, "tagger": tagger}.items())])

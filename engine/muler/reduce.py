@@ -111,13 +111,13 @@ class Value:
 
     Attributes
     ----------
-    n : sentences that count.
+    segments : the places in the corpus of the sentences that count, int64[n].
     score, oracle, anti_oracle, muler, abl_muler : see `engine.muler.results.FeatureScore`; NaN where undefined.
     resampled : MuLER in each resample, float64[resamples]; empty where MuLER is undefined.
     gains : abl-MuLER in each resample, likewise.
     """
 
-    n: int
+    segments: np.ndarray
     score: float
     oracle: float
     anti_oracle: float
@@ -126,11 +126,16 @@ class Value:
     resampled: np.ndarray
     gains: np.ndarray
 
+    @property
+    def n(self) -> int:
+        """How many sentences count."""
+        return len(self.segments)
 
-def no_value(n: int) -> Value:
-    """What stands where n sentences are too few."""
+
+def no_value(segments: np.ndarray) -> Value:
+    """What stands where these sentences are too few."""
     nan = float("nan")
-    return Value(n, nan, nan, nan, nan, nan, np.empty(0), np.empty(0))
+    return Value(segments, nan, nan, nan, nan, nan, np.empty(0), np.empty(0))
 
 
 def value_of(
@@ -148,7 +153,7 @@ def value_of(
     tables, segments = [table[defined] for table in tables], segments[defined]
     n = len(segments)
     if n < minimum:
-        return no_value(n)
+        return no_value(segments)
     reduce = reducer(metric, mode)
     score, oracle, anti = (reduce(table) for table in tables)
     ratio = muler(score, oracle, anti)
@@ -157,7 +162,7 @@ def value_of(
     if not np.isnan(ratio) and n > 1 and resamples.count:
         drawn = resamples.scores(metric, mode, tables, segments)
         resampled, gains = muler(*drawn), sign * (drawn[1] - drawn[0])
-    return Value(n, score, oracle, anti, ratio, sign * (oracle - score), resampled, gains)
+    return Value(segments, score, oracle, anti, ratio, sign * (oracle - score), resampled, gains)
 
 
 def losses_of(metric: Metric, value: Value, tables: Sequence[np.ndarray]) -> np.ndarray:

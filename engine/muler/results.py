@@ -16,11 +16,14 @@ from engine.stats.resampling import bootstrap_p_value, interval
 
 COLUMNS = (
     "system", "metric", "family", "feature", "n", "score", "oracle", "anti_oracle", "muler", "low", "high", "abl_muler",
-    "add", "hit", "miss", "reason",
+    "add", "hit", "miss", "reason", "signature",
 )  # fmt: skip
-DIFFERENCE_COLUMNS = ("metric", "family", "feature", "a", "b", "muler_a", "muler_b", "delta", "low", "high", "p_value", "reason")
-CORRELATION_COLUMNS = ("metric", "family", "feature", "coefficient", "correlation", "n", "reason")
-LEXICON_COLUMNS = ("system", "lexicon", "n", "difference", "low", "high", "reason")
+DIFFERENCE_COLUMNS = (
+    "metric", "family", "feature", "a", "b", "muler_a", "muler_b", "delta", "low", "high", "p_value", "reason", "signature",
+)  # fmt: skip
+CORRELATION_COLUMNS = ("metric", "family", "feature", "coefficient", "correlation", "n", "reason", "signature")
+LEXICON_COLUMNS = ("system", "lexicon", "n", "difference", "low", "high", "reason", "signature")
+"""Columns of the tables; `signature` says what made the numbers: that of the metric, then the options and the tagger."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,7 @@ class FeatureScore:
     muler : (oracle − score) / (oracle − anti-oracle): 0 nothing is missed, 1 everything; NaN where undefined.
     low, high : 95% bootstrap interval of `muler` over sentences.
     abl_muler : how much the score would rise (for error rates: fall) to the oracle, in the metric's unit.
-    add, hit, miss : sentences with the feature on either side whose output has it more often than the reference, as often, less
-        often.
+    add, hit, miss : how many of the n sentences have it more often in the output than in the reference, as often, less often.
     in_references, in_output : how often the feature is masked, all references and the system's outputs taken together.
     reason : why there is no value, or what is odd about it; None otherwise.
     abl_low, abl_high : 95% bootstrap interval of `abl_muler`.
@@ -98,6 +100,8 @@ class Breakdown:
     lexicons : differences in lexicon values.
     notes : what the reader should know: families without features, entries left out.
     gains : abl-MuLER in each resample, as `resampled`.
+    made : the options and the tagger, as one signature.
+    signatures : metric → its signature.
     """
 
     rows: tuple[FeatureScore, ...]
@@ -107,11 +111,17 @@ class Breakdown:
     lexicons: tuple[LexiconDifference, ...] = ()
     notes: tuple[str, ...] = ()
     gains: Mapping[tuple[str, str, Feature], np.ndarray] = field(default_factory=dict, repr=False)
+    made: str = ""
+    signatures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """All features, in order."""
         return tuple(dict.fromkeys(row.feature for row in self.rows))
+
+    def signature(self, metric: str) -> str:
+        """What made the numbers of a metric: its own signature, then that of the breakdown."""
+        return "|".join(filter(None, (self.signatures.get(metric, ""), self.made)))
 
     def row(self, metric: str, system: str, feature: Feature) -> FeatureScore:
         """One row.
@@ -124,7 +134,7 @@ class Breakdown:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per metric, feature and system, with `COLUMNS`."""
-        rows = [[_cell(row, name) for name in COLUMNS] for row in self.rows]
+        rows = [[*(_cell(row, name) for name in COLUMNS[:-1]), self.signature(row.metric)] for row in self.rows]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def matrix(self, metric: str, value: str = "muler") -> pd.DataFrame:
@@ -164,12 +174,14 @@ class Breakdown:
             sign = 1.0 if self.higher_is_better[metric] else -1.0
             scores = np.array([sign * self.overall[metric, row.system] for row in of])
             found = COEFFICIENTS[coefficient](np.array([-row.muler for row in of]), scores)
-            rows.append((metric, feature.family, feature.name, coefficient, found.value, found.n, found.undefined))
+            rows.append(
+                (metric, feature.family, feature.name, coefficient, found.value, found.n, found.undefined, self.signature(metric))
+            )
         return pd.DataFrame(rows, columns=list(CORRELATION_COLUMNS))
 
     def lexicon_frame(self) -> pd.DataFrame:
         """One row per lexicon and system, with `LEXICON_COLUMNS`."""
-        rows = [[getattr(row, name) for name in LEXICON_COLUMNS] for row in self.lexicons]
+        rows = [[*(getattr(row, name) for name in LEXICON_COLUMNS[:-1]), self.made] for row in self.lexicons]
         return pd.DataFrame(rows, columns=list(LEXICON_COLUMNS))
 
     @cached_property
@@ -188,7 +200,7 @@ class Breakdown:
             p_value = bootstrap_p_value(ones - twos, delta)
         whys = [f"{row.system}: {row.reason}" for row in (first, second) if row.reason]
         numbers = (*values, delta, low, high, p_value)
-        return (metric, feature.family, feature.name, a, b, *numbers, "; ".join(whys) or None)
+        return (metric, feature.family, feature.name, a, b, *numbers, "; ".join(whys) or None, self.signature(metric))
 
 
 def joined(parts: Sequence[Breakdown]) -> Breakdown:
@@ -208,6 +220,8 @@ def joined(parts: Sequence[Breakdown]) -> Breakdown:
         tuple(dict.fromkeys(item for part in parts for item in part.lexicons)),
         tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         {key: value for part in parts for key, value in part.gains.items()},
+        parts[0].made,
+        parts[0].signatures,
     )
 
 

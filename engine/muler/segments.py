@@ -137,7 +137,8 @@ def scored_as_text(metric: Metric) -> bool:
 def scored_texts(found: FeatureSegments, metric: Metric, scorer: Scorer) -> pd.DataFrame:
     """The texts behind a value just as they are scored, three rows per segment: as it is, oracle, anti-oracle.
 
-    Masks are characters or words that occur in no text. Columns: segment, version, hypothesis, reference (or reference_1 …).
+    Masks are characters or words that occur in no text. Columns: system, metric, family, feature, segment, version, hypothesis,
+    reference (or reference_1 …), signature.
     """
     prepared, system = found._prepared, found.system
     options, texts = prepared.options, prepared.texts
@@ -147,12 +148,17 @@ def scored_texts(found: FeatureSegments, metric: Metric, scorer: Scorer) -> pd.D
     own = [texts.segment(row, system) for row in rows.tolist()]
     most = max((len(segment.references) for segment in own), default=1)
     names = ["reference"] if most == 1 else [f"reference_{number}" for number in range(1, most + 1)]
+    about = {"system": system, "metric": metric.spec.id, "family": found.feature.family, "feature": found.feature.name}
+    made = {"signature": f"{metric.spec.signature}|{options.signature(texts.tagged.tagger.identity)}"}
     table = [
-        {"segment": row, "version": version, "hypothesis": segment.hypothesis} | dict(zip(names, segment.references))
+        about
+        | {"segment": row, "version": version, "hypothesis": segment.hypothesis}
+        | dict(zip(names, segment.references))
+        | made
         for row, versions in zip(rows.tolist(), zip(own, oracle, anti))
         for version, segment in zip(("as it is", "oracle", "anti-oracle"), versions)
     ]
-    return pd.DataFrame(table, columns=["segment", "version", "hypothesis", *names])
+    return pd.DataFrame(table, columns=[*about, "segment", "version", "hypothesis", *names, *made])
 
 
 def contributions(metric: Metric, mode: str, raw: np.ndarray, oracle: np.ndarray) -> np.ndarray:

@@ -111,7 +111,7 @@ def test_lexicons(tmp_path, lexicon, capsys) -> None:
 def test_one_system_is_printed_with_its_intervals(capsys) -> None:
     assert main(["muler", "demo:mt", *SMALL, "--store", "none", "--systems", "aurora"]) == 0
     lines = capsys.readouterr().out.strip().split("\n")
-    assert lines[0].split() == ["feature", *COLUMNS[4:-1]]
+    assert lines[0].split() == ["feature", *COLUMNS[4:-2]]
     assert lines[2].startswith("gender:words")
 
 

@@ -1,6 +1,7 @@
 """Whole breakdowns: systems whose values are known, counts by hand, several references, segments, shares and hybrids."""
 
 import csv
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,22 @@ def test_add_hit_and_miss_by_hand() -> None:
     references = ("a cat", "a cat", "a cat", "the mat", "a dog and a cow", "the mat")
     outputs = ("a dog", "a cat , a dog", "no such thing", "the mat", "a cow", "a hen")
     row = broken(corpus(references, s=outputs), minimum=1).rows[0]
-    assert (row.add, row.hit, row.miss, row.n, row.in_references, row.in_output) == (2, 1, 2, 3, 5, 5)
+    assert (row.n, row.add, row.hit, row.miss, row.in_references, row.in_output) == (3, 1, 1, 1, 5, 5)
+    row = broken(corpus(references, s=outputs), minimum=1, sentences="either").rows[0]
+    assert (row.n, row.add, row.hit, row.miss, row.in_references, row.in_output) == (5, 2, 1, 2, 5, 5)
+
+
+@pytest.mark.parametrize("sentences", ["both", "either"])
+def test_add_hit_and_miss_are_counted_in_the_sentences_that_are_scored(sentences: str) -> None:
+    """Commas counted by a pattern, in sentences that have some on both sides, or on one."""
+    made, count = load_demo("mt"), re.compile(r",(?!\d)").findall
+    result = broken(made, features="punctuation:comma", resamples=0, lexicons=(), sentences=sentences)
+    for row in result.rows:
+        pairs = [(len(count(output)), len(count(group[0]))) for output, group in zip(made.systems[row.system], made.references)]
+        held = [pair for pair in pairs if (all if sentences == "both" else any)(pair)]
+        order = [np.sign(output - reference) for output, reference in held]
+        assert (row.n, row.add, row.hit, row.miss) == (len(held), order.count(1), order.count(0), order.count(-1))
+        assert min(row.add, row.hit, row.miss) > 0
 
 
 def test_too_few_sentences_and_a_metric_that_does_not_see_it() -> None:
@@ -301,6 +317,20 @@ def test_numbering_changes_the_oracle_only() -> None:
     assert (through.score, through.anti_oracle) == pytest.approx((same.score, same.anti_oracle))
 
 
+def test_every_table_says_what_made_its_numbers() -> None:
+    lexicon = Lexicon("size", {"cat": 2.0, "dog": 4.0})
+    result = broken(corpus(a=REFERENCES, b=REFERENCES, c=REFERENCES), ("bleu", "ter"), (lexicon,), sentences="either", seed=7)
+    signatures = {name: make_metric(name).spec.signature for name in ("bleu", "ter")}
+    for frame in (result.to_frame(), result.differences("a", "b"), result.correlations()):
+        for metric, own in frame.groupby("metric"):
+            (made,) = own.signature.unique()
+            assert made.startswith(f"{signatures[metric]}|muler|mode:corpus|sentences:either|")
+            assert {"numbering:same", "share:1.0", "minimum:10", "resamples:50", "seed:7"} <= set(made.split("|"))
+            assert "tagger:blank-en-spacy-" in made
+    (made,) = result.lexicon_frame().signature.unique()
+    assert made == result.made and made.startswith("muler|mode:corpus|")
+
+
 def test_results_are_the_same_with_and_without_a_store(tmp_path: Path) -> None:
     made = corpus(s=tuple(text.replace("cat", "hen") for text in REFERENCES))
     options = {"features": "pos,ner,lexicon"}
@@ -331,3 +361,6 @@ def test_the_texts_as_scored_give_the_values_under_sacrebleu(name: str) -> None:
         assert len(of) == row.n
         assert score(list(of.hypothesis), [list(of.reference)]).score == pytest.approx(wanted, abs=1e-9)
     assert scored_as_text(metric) and table.segment.nunique() == found.total
+    about = table[["system", "metric", "family", "feature"]].drop_duplicates()
+    assert about.values.tolist() == [["cobalt", name, "number", "numbers"]]
+    assert table.signature.unique().tolist() == [break_down_prepared(prepared, [metric], scorer).signature(name)]
