@@ -6,8 +6,10 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from components.numbers import score_places
 from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec
 from engine.report.colours import SYSTEM_A, SYSTEM_B
@@ -30,6 +32,20 @@ def system_parts(systems: Iterable[str], a: str, b: str) -> list[str]:
 def about(corpus: Corpus, spec: MetricSpec) -> tuple[str, str]:
     """What a chart is of: corpus and metric; the metric's signature."""
     return f"{corpus.name} \u00b7 {spec.name}", spec.signature
+
+
+def rows_height(amount: int) -> int:
+    """Height of a chart with one row per system, without what stands below it: rows are lower where there are many."""
+    return 60 + max(44 * min(amount, 20), 16 * amount)
+
+
+def constant_span(values: np.ndarray, spec: MetricSpec) -> list[float] | None:
+    """Where an axis begins and ends on which all values are the same, within the metric's range; None where they differ."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    margin = 0.5 if score_places(spec.range) < 4 else 0.05
+    if high - low > 1e-6 * margin:
+        return None
+    return [min(low, max(low - margin, spec.range[0])), max(high, min(high + margin, spec.range[1]))]
 
 
 def footnote(corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:

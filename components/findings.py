@@ -30,12 +30,14 @@ TITLES = {
     "not-nfc": "Not in Unicode form NFC",
     "not-xml": "Not XML",
 }
+_SAY = "Say in the upload box, with the files in it, what each file is."
 CONTROLS = {
-    "--langs": "Where that is wrong, set the languages beside the uploaded files.",
-    "--columns": "Say beside the uploaded files which column is what.",
-    "--source": "Say beside the uploaded files what each file is.",
-    "--reference": "Say beside the uploaded files what each file is.",
-    "--system": "Say beside the uploaded files what each file is.",
+    "wrong (--langs": "Where that is wrong, set the languages of the upload.",
+    "--langs": "Choose the language pair in the upload box, with the files in it.",
+    "--columns": "Say in the upload box, with the file in it, which column is what.",
+    "--source": _SAY,
+    "--reference": _SAY,
+    "--system": _SAY,
 }
 """A flag of the command line in a remedy → the control on the page that does the same."""
 

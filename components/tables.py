@@ -35,6 +35,11 @@ def picked_row(work: Workspace, key: str) -> int | None:
     return rows[0] if rows else None
 
 
+def title_width(title: str) -> int:
+    """How many pixels a column needs for its title."""
+    return max(80, 26 + 6 * len(title))
+
+
 def rank_change(places: float) -> str:
     """Places gained (▲) or lost (▼) in a ranking; empty where a rank is missing."""
     if not math.isfinite(places):

@@ -93,7 +93,7 @@ def score(work: Workspace, corpus: Corpus, metric: Metric) -> Outcome:
 
 def draw_charts(work: Workspace, corpus: Corpus, spec: MetricSpec, found: SystemScores, a: str, b: str) -> None:
     """The chosen metric in charts: intervals and distributions."""
-    with st.grid(2, min_column_width=340, gap="large"):
+    with st.grid(2, min_column_width=340, gap="medium"):
         with st.container():
             st.subheader(f"{spec.name} with its uncertainty", anchor=False)
             show_intervals(corpus, found, spec, a, b)

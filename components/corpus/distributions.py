@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.charts import footnote, system_parts, system_scale
+from components.charts import constant_span, footnote, rows_height, system_parts, system_scale
 from components.downloads import download_csv
 from components.numbers import count
 from components.vega import Spec, number_field, text_field
@@ -20,14 +20,15 @@ from engine.metrics.base import MetricSpec
 BINS = 24
 
 
-def histogram(scores: Mapping[str, np.ndarray], bins: int = BINS) -> pd.DataFrame:
+def histogram(scores: Mapping[str, np.ndarray], spec: MetricSpec, bins: int = BINS) -> pd.DataFrame:
     """Counts per system and stretch of the score: system, low, high, segments. Undefined scores do not count."""
     defined = {name: values[np.isfinite(values)] for name, values in scores.items()}
     pooled = np.concatenate(list(defined.values())) if defined else np.empty(0)
     columns = ["system", "low", "high", "segments"]
     if not len(pooled):
         return pd.DataFrame(columns=columns)
-    edges = np.histogram_bin_edges(pooled, bins=bins)
+    ends = constant_span(pooled, spec)
+    edges = np.histogram_bin_edges(pooled, bins, None if ends is None else (ends[0], ends[1]))
     rows = [
         (name, low, high, int(amount))
         for name, values in defined.items()
@@ -40,7 +41,7 @@ def show_distributions(
     work: Workspace, corpus: Corpus, scores: Mapping[str, np.ndarray], spec: MetricSpec, a: str, b: str
 ) -> None:
     """Draw one small histogram per system under a common axis."""
-    frame = histogram(scores)
+    frame = histogram(scores, spec)
     undefined = sum(int(np.isnan(values).sum()) for values in scores.values())
     if not len(frame):
         st.caption("No segment has a score, so there is no distribution to draw.")
@@ -53,7 +54,8 @@ def show_distributions(
     chart = _chart(frame, names, spec, footnote(corpus, spec))
     st.vega_lite_chart(spec=chart, key="distribution", on_select=lambda: _filter(work), selection_mode="bar", alt=alt_text)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(frame[["system", "low", "high", "segments"]], "distribution", corpus.name, spec.id, key="distribution")
+        saved = frame[["system", "low", "high", "segments"]].assign(metric=spec.id, signature=spec.signature)
+        download_csv(saved, "distribution", corpus.name, spec.id, key="distribution")
         note = f"; {count(undefined, 'output')} without a score left out" if undefined else ""
         st.caption(f"Click a bar to list the segments behind it{note}.", width="content")
 
@@ -65,10 +67,12 @@ def _chart(frame: pd.DataFrame, names: list[str], spec: MetricSpec, note: Spec) 
         "labelExpr": f"{json.dumps(names)}[-datum.value]",
         "labelLimit": 140,
         "labelBaseline": "bottom",
+        "labelOverlap": False,
         "domain": False,
         "ticks": False,
     }
-    score = {"title": f"{spec.name} of a segment", "scale": {"zero": False, "nice": False}, "axis": {"grid": False}}
+    title = f"{spec.name} of a segment (tallest bar: {count(int(frame['segments'].max()), 'segment')})"
+    score = {"title": title, "scale": {"zero": False, "nice": False}, "axis": {"grid": False}}
     bounds = [number_field(name, format=".4~f", title=title) for name, title in {"low": "from", "high": "to"}.items()]
     encoding = {
         "x": number_field("low", **score),
@@ -87,8 +91,8 @@ def _chart(frame: pd.DataFrame, names: list[str], spec: MetricSpec, note: Spec) 
         "mark": {"type": "rect", "cursor": "pointer"},
         "encoding": encoding,
         "params": [{"name": "bar", "select": select}],
-        "height": 84 + 46 * min(len(names), 20),
-        "padding": {"left": 5, "top": 5, "bottom": 5, "right": 16},
+        "height": rows_height(len(names)) + 14 + 14 * len(note["text"]),
+        "padding": {"left": 5, "top": 5, "bottom": 20, "right": 16},
     }
 
 

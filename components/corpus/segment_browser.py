@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,17 @@ import streamlit as st
 from components.corpus.segment_rows import ROWS_PER_PAGE, SORTS, SegmentRows, Wanted
 from components.downloads import download_csv
 from components.numbers import count, score_places
-from components.score_table import criterion_title
+from components.score_table import criterion_column, criterion_title
 from components.states import show_empty
-from components.tables import picked_row, show_table
+from components.tables import picked_row, show_table, title_width
 from components.workspace import Workspace
 from engine.corpus.types import SYSTEM_LEVEL, Corpus
 from engine.metrics.base import MetricSpec
 from engine.scoring.systems import SystemScores
 
 MODES = {"outputs": "All outputs", "pairs": "A beside B"}
-FILTERS = ("find", "only", "low", "high")
+Reasons = Mapping[str, Sequence[str | None]] | None
+"""Why scores are undefined, by system and segment; None while there are no scores."""
 
 
 def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores | None, spec: MetricSpec, a: str, b: str) -> None:
@@ -50,11 +51,12 @@ def show_segments(work: Workspace, corpus: Corpus, found_scores: SystemScores | 
         frame, systems = rows.pair_frame(segments, a, b), None
     else:
         systems, segments = found[0][part], found[1][part]
-        frame = _with_reasons(rows.output_frame(systems, segments, _human(corpus, rows.systems)), reasons)
+        frame = _outputs(rows, found[0][part], found[1][part], reasons)
         if len(rows.systems) == 1:
             frame = frame.drop(columns="system")
-    _table(work, frame, rows.systems, systems, segments, spec)
-    _foot(work, rows, found, paired, total, pages, page, (a, b))
+    _table(work, corpus, frame, systems, segments, spec)
+    whole = _whole(rows, found, paired, (a, b), reasons, spec)
+    _foot(work, whole, (corpus.name, spec.id), count(total, "segment" if paired else "output"), pages, page)
 
 
 def _controls(work: Workspace, corpus: Corpus, spec: MetricSpec) -> bool:
@@ -118,8 +120,9 @@ def _human(corpus: Corpus, systems: Sequence[str]) -> dict[str, np.ndarray]:
     return found
 
 
-def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None]] | None) -> pd.DataFrame:
+def _outputs(rows: SegmentRows, systems: np.ndarray, segments: np.ndarray, reasons: Reasons) -> pd.DataFrame:
     """Beside undefined scores, why they are undefined; without the scores where there are none yet."""
+    frame = rows.output_frame(systems, segments, _human(rows.corpus, rows.systems))
     if reasons is None:
         return frame.drop(columns="score")
     if frame["score"].isna().any():
@@ -128,7 +131,9 @@ def _with_reasons(frame: pd.DataFrame, reasons: Mapping[str, Sequence[str | None
     return frame
 
 
-def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segments: np.ndarray, spec: MetricSpec) -> None:
+def _table(work: Workspace, corpus: Corpus, frame: pd.DataFrame, systems, segments: np.ndarray, spec: MetricSpec) -> None:
+    names = list(corpus.systems)
+
     def open_row() -> None:
         row = picked_row(work, "segments")
         if row is not None:
@@ -137,7 +142,7 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
 
     show_table(
         frame,
-        _columns(frame, spec),
+        _columns(frame, corpus, spec),
         height=460 if len(frame) > 12 else "content",
         key="segments",
         on_select=open_row,
@@ -146,7 +151,7 @@ def _table(work: Workspace, frame: pd.DataFrame, names: list[str], systems, segm
     )
 
 
-def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
+def _columns(frame: pd.DataFrame, corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:
     """How each column of the table is titled and written."""
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     plain, signed = (f"%{sign}.{score_places(spec.range)}f" for sign in ("", "+"))
@@ -155,18 +160,18 @@ def _columns(frame: pd.DataFrame, spec: MetricSpec) -> dict[str, Any]:
         "id": text("Id"),
         "document": text("Document"),
         "system": text("System"),
-        "why no score": text("Why no score"),
-        "score": number(spec.name, format=plain, width=80),
-        "score A": number(f"{spec.name} A", format=plain, width=80),
-        "score B": number(f"{spec.name} B", format=plain, width=80),
+        "why no score": text("Why no score", width=280),
+        "score": number(spec.name, format=plain, width=title_width(spec.name)),
+        "score A": number(f"{spec.name} A", format=plain, width=title_width(f"{spec.name} A")),
+        "score B": number(f"{spec.name} B", format=plain, width=title_width(f"{spec.name} B")),
         "A \u2212 B": number(format=signed, width=80),
     }
     config = {name: column for name, column in fixed.items() if name in frame}
     others = frame.columns.difference(list(fixed))
-    scores = [name for name in others if pd.api.types.is_numeric_dtype(frame[name])]
+    own = {criterion_title(criterion): criterion for criterion in corpus.criteria}
     for name in others:
-        if name in scores:
-            config[name] = number(format="%.2f", width=215 if len(scores) == 1 else 150, help=name)
+        if name in own:
+            config[name] = criterion_column(own[name], len(own) > 1)
         else:
             config[name] = text(name[:1].upper() + name[1:], width="large")
     return config
@@ -179,19 +184,30 @@ def _beside(work: Workspace, system: str) -> dict[str, str]:
     return {"a": system, "whose": "a"}
 
 
-def _foot(
-    work: Workspace, rows: SegmentRows, found, paired: bool, total: int, pages: int, page: int, pair: tuple[str, str]
-) -> None:
-    def everything() -> pd.DataFrame:
-        if paired:
-            return rows.pair_frame(found, *pair)
-        return rows.output_frame(*found, _human(rows.corpus, rows.systems))
+def _whole(
+    rows: SegmentRows, found, paired: bool, pair: tuple[str, str], reasons: Reasons, spec: MetricSpec
+) -> Callable[[], pd.DataFrame]:
+    """All rows as they are saved: with the names of A and B, and with metric and signature where there are scores."""
 
+    def make() -> pd.DataFrame:
+        frame = rows.pair_frame(found, *pair) if paired else _outputs(rows, *found, reasons)
+        first = "score A" if paired else "score"
+        if paired:
+            for name, system in zip(("system A", "system B"), pair, strict=True):
+                frame.insert(int(frame.columns.get_loc(first)), name, system)
+        if reasons is None:
+            return frame.drop(columns=["score A", "score B", "A \u2212 B"]) if paired else frame
+        frame.insert(int(frame.columns.get_loc(first)), "metric", spec.id)
+        return frame.assign(signature=spec.signature)
+
+    return make
+
+
+def _foot(work: Workspace, whole: Callable[[], pd.DataFrame], name: tuple[str, str], amount: str, pages: int, page: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", horizontal_alignment="distribute"):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content"):
-            download_csv(everything, "segments", rows.corpus.name, key="segments")
-            noun = "segment" if paired else "output"
-            st.caption(f"{count(total, noun)} \u00b7 choose a row to explain it", width="content")
+            download_csv(whole, "segments", *name, key="segments")
+            st.caption(f"{amount} \u00b7 choose a row to explain it", width="content")
         if pages > 1:
             turn = work.tied("page", page, lambda chosen: work.set(page=chosen), preset=False)
             st.pagination(pages, default=page, **turn)

@@ -14,8 +14,11 @@ from components.corpus.segment_rows import SegmentRows, Wanted
 from components.downloads import file_name
 from components.explain.picture import segment_caption, segment_file
 from components.explain.token_diff import align
+from components.findings import on_screen
 from components.heatmap import Mark, Panel, Scale
 from components.numbers import count, decimals, duration, number, signed
+from components.score_table import criterion_column
+from engine.corpus.demo import load_demo
 from engine.corpus.types import Corpus
 from engine.explain.options import ExplainOptions
 from engine.explain.words import split_words
@@ -96,9 +99,40 @@ def test_better_follows_the_metric_s_direction() -> None:
 
 
 def test_histogram_counts_every_defined_score() -> None:
-    frame = histogram({"a": np.array([0.0, 0.5, 1.0, np.nan]), "b": np.array([1.0, 1.0, 1.0, 1.0])}, bins=4)
+    spec = make_metric("rouge-l").spec
+    frame = histogram({"a": np.array([0.0, 0.5, 1.0, np.nan]), "b": np.array([1.0, 1.0, 1.0, 1.0])}, spec, bins=4)
     assert frame.groupby("system")["segments"].sum().to_dict() == {"a": 3, "b": 4}
-    assert histogram({"a": np.array([np.nan])}).empty
+    assert histogram({"a": np.array([np.nan])}, spec).empty
+
+
+@pytest.mark.parametrize(("value", "ends"), [(100.0, (99.5, 100.0)), (0.0, (0.0, 0.5)), (55.0, (54.5, 55.5))])
+def test_histogram_of_one_value_stays_within_the_metric_s_range(value: float, ends: tuple[float, float]) -> None:
+    frame = histogram({"a": np.full(3, value)}, make_metric("chrf").spec)
+    assert (frame["low"].min(), frame["high"].max()) == pytest.approx(ends)
+    (filled,) = frame[frame["segments"] > 0].itertuples()
+    assert filled.segments == 3 and filled.low <= value <= filled.high
+
+
+@pytest.mark.parametrize(
+    ("remedy", "control"),
+    [
+        ("Name them where this is wrong (--langs de-en).", "set the languages of the upload"),
+        ("Choose another one with --langs, as in --langs de-en.", "Choose the language pair in the upload box"),
+        ("Say which is which (--columns ROLE=COLUMN).", "in the upload box"),
+        ("Save it as UTF-8 (--limit 3 helps).", "Save it as UTF-8."),
+    ],
+)
+def test_remedies_name_what_is_on_the_page(remedy: str, control: str) -> None:
+    assert control in on_screen(remedy)
+    assert "--" not in on_screen(remedy)
+
+
+def test_several_planted_criteria_are_told_apart_in_short() -> None:
+    criteria = load_demo("sum").criteria
+    titles = [criterion_column(item, True)["label"] for item in criteria]
+    assert titles == ["Planted errors", "Planted consistency", "Planted coverage", "Planted fluency"]
+    assert criterion_column(criteria[0], False)["label"] == "Planted errors, not human judgement"
+    assert all("not human judgement" in criterion_column(item, True)["help"] for item in criteria)
 
 
 def test_align_finds_the_shared_words() -> None:

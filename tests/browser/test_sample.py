@@ -183,7 +183,7 @@ def test_a_bar_shows_the_segments_behind_it(visit: Visit) -> None:
     box = bars.bounding_box()
     assert box
     for share in (0.45, 0.5, 0.55, 0.6, 0.65):
-        visit.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.2)
+        visit.page.mouse.click(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.17)
         visit.page.wait_for_timeout(1500)
         visit.settle()
         if "only=" in visit.page.evaluate("location.href"):
@@ -193,6 +193,22 @@ def test_a_bar_shows_the_segments_behind_it(visit: Visit) -> None:
     rows = visit.table("csv-segments")
     assert set(rows["system"]) == set(address["only"])
     assert rows["score"].between(low, high).all()
+
+
+def test_tables_say_what_they_are_of_when_they_are_saved(visit: Visit) -> None:
+    visit.open("/?metric=chrf&metrics=bleu")
+    corpus, spec = load_demo("mt"), make_metric("chrf", ("de", "en")).spec
+    scores = visit.table("csv-scores")
+    assert set(scores["metric"]) == {"chrf", "bleu"} and scores["signature"].notna().all()
+    means = corpus.human.groupby("system")["score"].mean()
+    assert np.allclose(scores["Planted errors, not human judgement"], means[scores["system"]])
+    name = "Sample-German-English-translation-chrf.csv"
+    for frame in (visit.table("csv-segments", f"segments-{name}"), visit.table("csv-distribution", f"distribution-{name}")):
+        assert set(frame["metric"]) == {"chrf"} and set(frame["signature"]) == {spec.signature}
+    visit.open("/?metric=chrf&rows=pairs&a=cobalt&b=beacon")
+    pairs = visit.table("csv-segments", f"segments-{name}")
+    assert (set(pairs["system A"]), set(pairs["system B"])) == ({"cobalt"}, {"beacon"})
+    assert set(pairs["signature"]) == {spec.signature}
 
 
 def test_options_of_the_metric_open_in_the_sidebar(visit: Visit) -> None:
