@@ -51,10 +51,8 @@ class Uploads:
         for held in self:
             if (held.corpus.hash, held.corpus.name) == (corpus.hash, corpus.name):
                 return held
-        token, folder = new_token(), services.kept()
-        job = self._tray.start(f"Keeping {corpus.name}", lambda _: folder.keep(Kept(corpus, findings), token), ("keep", token))
-        job.wait(PATIENCE)
-        return self._hold(Upload(corpus, findings, _name(corpus, token), job))
+        token = new_token()
+        return self._hold(Upload(corpus, findings, _name(corpus, token), self._write(corpus, findings, token)))
 
     def find(self, name: str) -> Upload | None:
         """The upload that a name in the address means: held by a session of this computer, or on its disk; else None."""
@@ -62,13 +60,19 @@ class Uploads:
         if not name.startswith(PREFIX) or services.kept().forgotten(token):
             self._held.pop(token, None)
             return None
-        held = self._held.get(token) or _shared.get(token)
+        held = _shared.get(token) or self._held.get(token)
         if held is None:
             kept = services.kept().open(token)
             if kept is None:
                 return None
             held = Upload(kept.corpus, kept.findings, _name(kept.corpus, token))
         return self._hold(held)
+
+    def change(self, upload: Upload, corpus: Corpus, findings: tuple[Finding, ...]) -> Upload:
+        """Another corpus under the name of an upload, here and on disk: its link shows the new one."""
+        if upload.job is not None:
+            upload.job.wait(60)  # until it is written, so that the newer one is written last
+        return self._hold(Upload(corpus, findings, upload.name, self._write(corpus, findings, upload.token)))
 
     def delete(self, name: str) -> str:
         """Remove an upload from the disk and from all sessions; returns what went wrong, or nothing."""
@@ -84,6 +88,13 @@ class Uploads:
 
     def __iter__(self) -> Iterator[Upload]:
         return iter([held for token, held in self._held.items() if not services.kept().forgotten(token)])
+
+    def _write(self, corpus: Corpus, findings: tuple[Finding, ...], token: str) -> Job:
+        """Write to disk in the background."""
+        folder, key = services.kept(), ("keep", token, corpus.hash)
+        job = self._tray.start(f"Keeping {corpus.name}", lambda _: folder.keep(Kept(corpus, findings), token), key)
+        job.wait(PATIENCE)
+        return job
 
     def _hold(self, upload: Upload) -> Upload:
         self._held[upload.token] = _shared[upload.token] = upload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -19,14 +20,17 @@ from components.states import plain
 from components.uploads import Upload
 from components.workspace import Workspace
 from engine.corpus.kept import DAYS, LIMIT
+from engine.corpus.languages import NAMES, code
 from engine.corpus.read import Loaded, load_bytes
-from engine.corpus.types import Corpus
+from engine.corpus.types import Corpus, Finding, Languages
 
 FORMATS = (
     "Plain text (one segment per line: source, references and one file per system), TSV or CSV, XLSX, JSON or JSONL, "
     "Google MQM ratings, WMT SGM or XML, the mt-metrics-eval folder layout; several files at once, or a zip of them. "
     "Formats are recognised by content."
 )
+JUDGED = "languages"
+"""A finding that no longer holds once somebody has said what the languages are."""
 ASKED = "unclear-columns"
 """A finding that the form for the columns is the answer to; it is not said twice."""
 
@@ -49,12 +53,14 @@ def show_upload(work: Workspace) -> None:
 
 
 def show_kept(work: Workspace) -> None:
-    """Say how long the chosen upload is kept and who can open it, and offer to delete it; nothing for a sample."""
+    """Say how long the chosen upload is kept and who can open it, and offer to change or delete it; nothing for a sample."""
     upload = work.upload
     if upload is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f":material/lock: {_kept(upload)}", width="content")
+        with st.popover("Set the languages", icon=":material/translate:", type="tertiary"):
+            _change_languages(work, upload)
         with st.popover("Delete", icon=":material/delete:", type="tertiary"):
             st.markdown(
                 "The texts and scores of this upload are removed from this computer, and its link opens nothing any more. "
@@ -112,8 +118,9 @@ def _read(work: Workspace, files: Sequence[Any]) -> None:
         elif len(contents) > 1:
             with st.popover("Say what each file is", icon=":material/rule:"):
                 ask_roles(work, list(contents), choices)
-        with st.popover("Set the languages", icon=":material/translate:"):
-            _ask_languages(work, loaded, choices)
+        if loaded.corpus is None or len(loaded.language_pairs) > 1:
+            with st.popover("Choose the language pair", icon=":material/translate:"):
+                _ask_languages(work, loaded, choices)
 
 
 def _open_once(work: Workspace, key: Any, loaded: Loaded, choices: dict[str, Any]) -> None:
@@ -124,7 +131,12 @@ def _open_once(work: Workspace, key: Any, loaded: Loaded, choices: dict[str, Any
     before, known = choices.get("opened", (None, ""))
     if key != before:
         there = {upload.name for upload in work.uploads}
-        name = work.add_upload(_named(loaded.corpus), loaded.findings)
+        corpus, findings = _named(loaded.corpus), loaded.findings
+        said = work.drafts.get(("languages", known))
+        if said is not None:
+            corpus, findings = _with_languages(corpus, findings, said)
+        name = work.add_upload(corpus, findings)
+        work.drafts["languages", name] = said
         choices["opened"] = key, "" if name in there else name
         if known and known != name:
             work.uploads.delete(known)
@@ -143,16 +155,46 @@ def _named(corpus: Corpus) -> Corpus:
 
 
 def _ask_languages(work: Workspace, loaded: Loaded, choices: dict[str, Any]) -> None:
-    known = "-".join(code or "" for code in loaded.corpus.languages) if loaded.corpus is not None else ""
+    """Which language pair to read, where there are several or nothing could be read."""
+    known = _written(loaded.corpus.languages) if loaded.corpus is not None else ""
     tie = work.tied("upload-languages", choices["languages"] or known, lambda pair: choices.update(languages=pair or None))
     if len(loaded.language_pairs) > 1:
         st.selectbox("The files hold several language pairs", ["", *loaded.language_pairs], **tie)
     else:
-        st.text_input(
-            "Source and target language", placeholder="de-en", help="Codes such as de-en; they choose the encoder.", **tie
-        )
+        st.text_input("Source and target language", placeholder="de-en", **tie)
 
 
-def _pair(text: str | None) -> tuple[str | None, str | None]:
-    source, _, target = (text or "").partition("-")
-    return source or None, target or None
+def _change_languages(work: Workspace, upload: Upload) -> None:
+    """Another language pair for a corpus that has been read."""
+
+    def save(text: str) -> None:
+        pair = _pair(text)
+        for language in filter(lambda language: language not in (None, *NAMES), pair):
+            if not re.fullmatch("[a-z]{2,3}", language):
+                work.notice = f"{language!r} is no language that is known; write codes, as in de-en."
+                return
+            work.notice = f"Nothing is known of a language {language!r}; whatever depends on the language takes its default."
+        work.drafts["languages", upload.name] = pair
+        work.uploads.change(upload, *_with_languages(upload.corpus, upload.findings, pair))
+
+    st.text_input(
+        "Source and target language",
+        placeholder="de-en",
+        help="Codes such as de-en. They choose the encoder, how texts are cut into words, and which features there are.",
+        **work.tied("kept-languages", _written(upload.corpus.languages), save),
+    )
+
+
+def _with_languages(corpus: Corpus, findings: Sequence[Finding], pair: Languages) -> tuple[Corpus, tuple[Finding, ...]]:
+    return replace(corpus, languages=pair), tuple(item for item in findings if item.kind != JUDGED)
+
+
+def _written(languages: Languages) -> str:
+    return "-".join(code or "" for code in languages) if any(languages) else ""
+
+
+def _pair(text: str | None) -> Languages:
+    """The languages in a text such as `de-en`; a single one is that of the outputs."""
+    source, dash, target = (text or "").partition("-")
+    source, target = (code(part) or part.strip() or None for part in ((source, target) if dash else ("", source)))
+    return source, target
