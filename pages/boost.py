@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components.boost.controls import pick, pick_group, pick_reach, reach_of
+from components.boost.controls import MEAN, WHOLE, pick, pick_group, pick_reach, reach_of
 from components.boost.effect import looked_at, pick_cell, show_cell, show_collapse, show_systems, show_use
 from components.boost.lines import show_aggregates, show_lines
 from components.boost.outputs import show_movers, show_scatter
@@ -83,7 +83,7 @@ def draw_with_scores(study: Study, answer: DeltaGenerator) -> None:
         draw_aggregates(study)
     if chart != "aggregates":
         show_notes(surface, chart, reach_of(work), marks)
-    draw_downloads(study, outcome.value, found)
+        draw_downloads(study, group, outcome.value, found, other)
     let_paint()
     st.subheader("What one setting does", anchor=False)
     p, w = pick_cell(work, chosen, calibrated=found is not None)
@@ -126,15 +126,19 @@ def draw_aggregates(study: Study) -> None:
     """The mean aggregate of each system over p."""
     frame = aggregate_frame(study.rows, study.asked.options.regularisation)
     show_aggregates(study, frame)
-    download_csv(frame, "boost-aggregates", *study.names, key="boost-aggregates", label="Aggregates (CSV)")
+    names = study.names(study.asked.options.regularisation)
+    download_csv(frame, "boost-aggregates", *names, key="boost-aggregates", label="Aggregates (CSV)")
 
 
-def draw_downloads(study: Study, result: BoostResult, found: Calibration | None) -> None:
+def draw_downloads(study: Study, group: str, result: BoostResult, found: Calibration | None, other: Study | None) -> None:
     """The tables behind the surface and behind the sentence."""
+    options = study.asked.options
     with st.container(horizontal=True, gap="small"):
-        download_csv(result.to_frame, "boost-surface", *study.names, key="boost-surface", label="Surface (CSV)")
+        names = study.names(*study.correlated, "" if group == WHOLE else f"part {group}" if group != MEAN else "parts")
+        download_csv(result.to_frame, "boost-surface", *names, key="boost-surface", label="Surface (CSV)")
         if found:
-            download_csv(found.to_frame, "boost-held-out", *study.names, key="boost-held-out", label="Held-out parts (CSV)")
+            names = study.names(*study.correlated, options.calibration, other.corpus.name if other else "")
+            download_csv(found.to_frame, "boost-held-out", *names, key="boost-held-out", label="Held-out parts (CSV)")
 
 
 if under_entry():

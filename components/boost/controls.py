@@ -10,6 +10,7 @@ import streamlit as st
 from components.explain.controls import pick_explainer
 from components.option_form import option_form
 from components.score_table import criterion_title
+from components.states import plain
 from components.workspace import Workspace
 from engine.boost.boost import BoostOptions
 from engine.boost.calibrate import METHODS
@@ -20,10 +21,10 @@ from engine.errors import InputError
 from engine.explain.options import ExplainOptions
 from engine.options import from_pairs
 
-SHOWN = ("level", "coefficient", "regularisation", "calibration")
-"""Options that have a place of their own in the address and on the page."""
-
 LEVELS = {"segment": "Segments", "system": "Systems"}
+SHOWN = {"level": tuple(LEVELS), "coefficient": COEFFICIENTS, "regularisation": REGULARISATIONS, "calibration": METHODS}
+"""Options that have a place of their own in the address and on the page, with what they can be."""
+
 COEFFICIENT_TITLES = {"kendall": "Kendall\u2019s tau-b", "pearson": "Pearson", "spearman": "Spearman"}
 METHOD_TITLES = {"median": "Median of improving", "best": "Best cell", "area": "Centre of the largest area"}
 WHOLE, MEAN = "whole", "mean"
@@ -83,12 +84,20 @@ def pick(work: Workspace, corpus: Corpus) -> Asked:
 
 def boost_options(work: Workspace) -> BoostOptions:
     """The options that the address sets."""
-    pairs = dict(parse_qsl(work.view["boost"])) | {name: work.view[name] for name in SHOWN}
+    pairs, fault = _read(work)
+    if fault:
+        st.warning(plain(f"{fault[:1].upper()}{fault[1:]}. The options of this link are left out."), icon=":material/warning:")
+    return from_pairs(BoostOptions, pairs | {name: work.one_of(name, choices) for name, choices in SHOWN.items()})
+
+
+def _read(work: Workspace) -> tuple[dict[str, str], str]:
+    """The options in the address as they are written, and what is wrong with them (then there are none)."""
+    pairs = {name: text for name, text in parse_qsl(work.view["boost"]) if name not in SHOWN}
     try:
-        return from_pairs(BoostOptions, pairs, "boosting")
+        from_pairs(BoostOptions, pairs, "boosting")
     except InputError as error:
-        st.warning(str(error), icon=":material/warning:")
-        return BoostOptions()
+        return {}, str(error)
+    return pairs, ""
 
 
 def pick_reach(work: Workspace) -> None:
@@ -126,8 +135,8 @@ def _pick_criterion(work: Workspace, corpus: Corpus) -> Criterion | None:
 
 def _more(work: Workspace, corpus: Corpus, criterion: Criterion | None) -> None:
     """What is changed rarely: where p and w come from, and the rest of the options."""
-    pairs = dict(parse_qsl(work.view["boost"]))
-    skip = SHOWN if criterion is not None else tuple(item.name for item in fields(BoostOptions) if item.name != "sides")
+    pairs = _read(work)[0]
+    skip = tuple(SHOWN) if criterion is not None else tuple(item.name for item in fields(BoostOptions) if item.name != "sides")
 
     def save(written: dict[str, str]) -> None:
         work.set(boost=urlencode({key: text for key, text in written.items() if key not in SHOWN}))

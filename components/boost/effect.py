@@ -102,7 +102,10 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
             format=f"%.{places}f",
             help="Mean of the outputs that have a score and an aggregate; the corpus score on the page Corpus may differ",
         ),
-        "Boosted": form(format=f"%.{places}f", help="w \u00b7 score + (1 \u2212 w) \u00b7 power mean of the importances"),
+        "Boosted": form(
+            format=boosted_format(frame["boosted"], places),
+            help="w \u00b7 score + (1 \u2212 w) \u00b7 power mean of the importances",
+        ),
         "Rank": form(format="%g", help="1 is best; ties share the mean of their ranks"),
         "Boosted rank": form(format="%g"),
         "Change": text(help="Places gained or lost by boosting"),
@@ -118,8 +121,19 @@ def show_systems(study: Study, group: Group | None, p: float, w: float) -> None:
         del table[""], config[""]
     show_table(table, config, height="content", alt="Systems before and after boosting")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(frame, "boost-systems", *study.names, key="boost-systems", label="Systems (CSV)")
+        download_csv(frame, "boost-systems", *study.names(*point_names(study, p, w)), key="boost-systems", label="Systems (CSV)")
         st.caption(_ranks(frame), width="content")
+
+
+def boosted_format(values: pd.Series, places: int) -> str:
+    """How boosted scores are written: like scores, but for those that would be 0 then."""
+    largest = values.abs().max()
+    return f"%.{places}f" if not largest < 10.0 ** (1 - places) else "%.3g"
+
+
+def point_names(study: Study, p: float, w: float) -> tuple[str, ...]:
+    """What boosted scores hang on, as it stands in the names of files."""
+    return study.asked.options.regularisation, f"p{p:g}", f"w{w:g}"
 
 
 def show_use(study: Study, p: float, w: float) -> None:

@@ -8,14 +8,15 @@ import streamlit as st
 
 from components.boost.controls import reach_of, set_cell
 from components.boost.runs import Study
-from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, view_note
+from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, p_axis, view_note
 from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
-from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, text_field
+from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, paper, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
 
 HEIGHT = 380
+NAME_LIMIT = 220  # pixels of a system's name
 W_COLOURS = (
     ("#43287e", "#2f64a3", "#138a8c", "#3aa657", "#a5a800"),
     ("#a48df0", "#64a5ee", "#43c6c4", "#74d782", "#dbd752"),
@@ -68,23 +69,30 @@ def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
         st.caption("No output has an aggregate, so there is nothing to draw.")
         return
     frame["part"] = system_parts(frame["system"], a, b)
+    frame = frame.sort_values(
+        "part", key=lambda parts: parts == "other", ascending=False, kind="stable"
+    )  # A and B above the others
     frame["fallen"] = frame["collapsed"].map("{:.0%}".format)
     scale = system_scale()
     colour = text_field("part", scale=scale, legend=None)
     place = {
-        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
+        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis=p_axis(reach)),
         "y": number_field("aggregate", title=f"Mean aggregate ({unit})"),
         "color": colour,
     }
     tips = [text_field("system"), number_field("p", format=".1f"), number_field("aggregate", format=".4~g")]
     tips.append(text_field("fallen", title="outputs collapsed"))
     last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]]
-    named = last[last["part"] != "other"].to_dict("records")
+    named = last[last["part"] != "other"].sort_values("aggregate", ascending=False, kind="stable").to_dict("records")
+    look: Spec = {"align": "right", "dx": -2, "fontWeight": 600, "limit": NAME_LIMIT}
+    halo = {"stroke": paper(), "strokeWidth": 4, "strokeJoin": "round"}
     layers = [
         layer("means", "line", {**place, "detail": text_field("system")}, strokeWidth=2),
         layer("means", "point", {**place, "tooltip": tips}, size=60, opacity=0),
-        layer(named, "text", {**place, "text": text_field("system")}, align="right", dy=-8, dx=-2, fontWeight=600),
     ]
+    for row, dy in zip(named, (-9, 14)):  # the higher one above its line, the lower one below
+        words = {**place, "text": text_field("system")}
+        layers += [layer([row], "text", words, dy=dy, **look, **halo), layer([row], "text", words, dy=dy, **look)]
     draw(
         layers,
         {"means": frame},
@@ -93,6 +101,8 @@ def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
         HEIGHT,
         note=footnote(study.corpus, spec),
     )
+    others = "; the others are grey, hover for their names" if (frame["part"] == "other").any() else ""
+    st.caption(f"Each line is a system: at each p, the mean of its outputs' power means of word importances{others}.")
 
 
 def _lines(surface: Surface, reach: float) -> list[Spec]:
@@ -101,7 +111,7 @@ def _lines(surface: Surface, reach: float) -> list[Spec]:
     legend = {"title": "w", "orient": "right", "symbolStrokeWidth": 3, "symbolType": "stroke"}
     scale = {"domain": weights, "range": list(W_COLOURS[is_dark()])}
     place = {
-        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis={"grid": False}),
+        "x": number_field("p", title=P_TITLE, scale={"domain": [-reach, reach]}, axis=p_axis(reach)),
         "y": number_field("correlation", title=f"{title} with the scores", scale={"zero": False}),
         "color": text_field("weight", scale=scale, legend=legend),
     }

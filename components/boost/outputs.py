@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from components.boost.controls import COEFFICIENT_TITLES
+from components.boost.effect import boosted_format, point_names
 from components.boost.runs import Study
 from components.charts import footnote, system_parts, system_scale
 from components.downloads import download_csv
@@ -71,7 +72,8 @@ def show_movers(study: Study, group: Group | None, p: float, w: float) -> None:
         st.markdown(f"**Outputs that move most** :gray[\u00b7 ranks among {count(int(frame['rank'].notna().sum()), 'output')}]")
         _mover_table(study, shown)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        download_csv(frame, "boost-segments", *study.names, key="boost-segments", label="Outputs (CSV)")
+        names = study.names(*point_names(study, p, w))
+        download_csv(frame, "boost-segments", *names, key="boost-segments", label="Outputs (CSV)")
         note = f"{count(len(moved), 'output')} {'changes' if len(moved) == 1 else 'change'} rank; choose a row to see its words."
         st.caption(note if len(moved) else "No output changes its rank.", width="content")
 
@@ -94,7 +96,7 @@ def _mover_table(study: Study, shown: pd.DataFrame) -> None:
     config = {
         "Segment": form(width=70),
         spec.name: form(format=f"%.{places}f"),
-        "Boosted": form(format=f"%.{places}f"),
+        "Boosted": form(format=boosted_format(shown["boosted"], places)),
         "Rank": form(format="%g", help="1 is best; ties share the mean of their ranks"),
         "Boosted rank": form(format="%g"),
         "Change": text(help="Places gained or lost by boosting"),
@@ -124,10 +126,10 @@ def _mover_table(study: Study, shown: pd.DataFrame) -> None:
 
 def _points(study: Study, frame: pd.DataFrame, name: str, axis: str, title: str) -> None:
     few = study.asked.options.level == "system"
-    numbers = [number_field("score", format=".4~f"), number_field("boosted", format=".4~f"), number_field("human", format=".3~f")]
+    numbers = [number_field("score", format=".4~f"), number_field("boosted", format=".4~g"), number_field("human", format=".3~f")]
     encoding = {
         "x": number_field("human", title=title, scale={"zero": False}, axis={"grid": False}),
-        "y": number_field(name, title=axis, scale={"zero": False}),
+        "y": number_field(name, title=axis, scale={"zero": False}, axis={"format": ".4~g"}),
         "color": text_field("part", scale=system_scale(), legend=None),
         "tooltip": [text_field("system"), *numbers] if few else [number_field("segment"), text_field("system"), *numbers],
     }

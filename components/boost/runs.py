@@ -89,10 +89,16 @@ class Study:
     explanations: Explanations
     role: str = "own"
 
+    def names(self, *more: str) -> tuple[str, ...]:
+        """For the names of files: corpus, metric, explainer, and what else the file hangs on."""
+        return self.corpus.name, self.metric.spec.id, self.asked.explain.explainer, *more
+
     @property
-    def names(self) -> tuple[str, str]:
-        """Corpus and metric, for the names of files."""
-        return self.corpus.name, self.metric.spec.id
+    def correlated(self) -> tuple[str, ...]:
+        """What correlations hang on, as it stands in the names of files."""
+        assert self.asked.criterion is not None
+        options = self.asked.options
+        return self.asked.criterion.name, options.level, options.coefficient, options.regularisation
 
     @property
     def key(self) -> tuple:

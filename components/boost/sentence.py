@@ -117,6 +117,9 @@ def notes(study: Study, other: Study | None, found: Calibration) -> list[str]:
     said = []
     if found.choice.note and found.choice.cells:
         said.append(f"{found.choice.note[:1].upper()}{found.choice.note[1:]}.")
+    if not study.metric.spec.higher_is_better:
+        name = plain(study.metric.spec.name)
+        said.append(f"Lower is better in {name}: its scores and importances are negated before they are correlated.")
     systems = len(study.corpus.systems)
     if study.asked.options.level == "system" and systems < FEW:
         said.append(f"Only {count(systems, 'system')}: their correlation can take few values, so read it with caution.")
@@ -163,7 +166,7 @@ def _part_by_part(found: Calibration) -> str:
     if parts < 2 or found.significant is None:
         return ""
     if not found.significant:
-        return f" No single one of the {parts} parts shows it by itself: each has too few outputs for that."
+        return f" No single one of the {parts} parts shows it by itself."
     if found.significant == parts:
         return f" Each of the {parts} parts shows it by itself."
     return f" {found.significant} of the {parts} parts {'shows' if found.significant == 1 else 'show'} it by themselves."
@@ -176,7 +179,10 @@ def _choice(study: Study, found: Calibration) -> str:
     if choice.w == 1:
         return "The choice is the original metric, w = 1."
     end = collapse(study.rows.means(options.regularisation), choice.p)
-    return f"For further use, **p = {number(choice.p, 1)}, w = {choice.w:.1f}** is chosen: {end}."
+    point = f"**p = {number(choice.p, 1)}, w = {choice.w:.1f}**"
+    if found.boosted - found.original > MARGIN:
+        return f"For further use, {point} is chosen: {end}."
+    return f"Better keep the original metric; of all outputs the rule would choose {point}: {end}."
 
 
 def collapse(means: PowerMeans, p: float) -> str:
@@ -204,7 +210,8 @@ def _stability(study: Study, other: Study | None) -> None:
         return
     if await_result(outcome, study.work, f"Explaining with {SEEDS} seeds"):
         st.markdown(stability(outcome.value))
-        download_csv(outcome.value.to_frame(), "boost-seeds", *study.names, key="boost-seeds", label="Seeds (CSV)")
+        names = study.names(*study.correlated, study.asked.options.calibration)
+        download_csv(outcome.value.to_frame(), "boost-seeds", *names, key="boost-seeds", label="Seeds (CSV)")
 
 
 def stability(found: SeedStudy) -> str:

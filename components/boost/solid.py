@@ -7,7 +7,7 @@ import html
 import numpy as np
 import streamlit as st
 
-from components.boost.surface import Cell, colour_stops
+from components.boost.surface import Cell, colour_stops, p_axis
 from components.charts import footnote, is_dark
 from components.downloads import file_name
 from components.numbers import number
@@ -17,7 +17,8 @@ from engine.corpus.types import Corpus
 from engine.metrics.base import MetricSpec
 from engine.report.colours import AMOUNT, diverging_palette
 
-HEIGHT = 560
+HEIGHT = 600
+BAR = 60  # pixels of the bar of colours, below the surface so that it is not cut off on narrow pages
 GRID = ("#d3dadc", "#39444a")
 
 
@@ -31,9 +32,18 @@ def show_solid(surface: Surface, reach: float, marks: dict[str, Cell], corpus: C
         st.caption("No cell of this surface is defined, so there is nothing to draw.")
         return
     figure = go.Figure([_skin(go, surface, p, w, height), _plane(go, surface, p, w), *_points(go, surface, marks, reach)])
-    figure.update_layout(_layout(surface))
     note = footnote(corpus, spec)
-    look = {"xref": "paper", "yref": "paper", "x": 0, "y": 0, "xanchor": "left", "yanchor": "bottom", "align": "left"}
+    figure.update_layout(_layout(surface, reach, BAR + 14 * len(note["text"]) + 8))
+    look = {
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": 0,
+        "xanchor": "left",
+        "yanchor": "top",
+        "align": "left",
+        "yshift": -BAR,
+    }
     text = "<br>".join(map(html.escape, note["text"]))
     figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": note["color"]}, **look)
     file = file_name("boost", corpus.name, spec.id)
@@ -49,8 +59,10 @@ def _skin(go, surface: Surface, p: np.ndarray, w: np.ndarray, height: np.ndarray
         stops.append((stops[0][0] + 1e-9, stops[0][1]))
     (low, _), (high, _) = stops[0], stops[-1]
     scale = [[(value - low) / (high - low), palette[tone]] for value, tone in stops]
-    bar = {"title": {"text": surface.coefficient.capitalize()}, "len": 0.6, "thickness": 14, "tickformat": ".3f"}
-    bar |= {"tickvals": [value for value, _ in stops], "outlinewidth": 0}
+    bar = {"title": {"text": surface.coefficient.capitalize(), "side": "top"}, "thickness": 12, "tickformat": ".3f"}
+    bar |= {"orientation": "h", "len": 0.5, "x": 0.5, "y": 0, "yanchor": "top", "ypad": 0, "outlinewidth": 0}
+    apart = [value for value, _ in stops if value in (low, high) or 0.15 < (value - low) / (high - low) < 0.85]
+    bar |= {"tickvals": apart, "tickangle": 0}
     return go.Surface(
         x=p,
         y=w,
@@ -102,19 +114,22 @@ def _points(go, surface: Surface, marks: dict[str, Cell], reach: float) -> list:
     ]
 
 
-def _layout(surface: Surface) -> dict:
+def _layout(surface: Surface, reach: float, below: int) -> dict:
+    """`below`: pixels that the bar of colours and the note take."""
     dark = is_dark()
     axis = {"backgroundcolor": "rgba(0,0,0,0)", "gridcolor": GRID[dark], "zerolinecolor": GRID[dark], "color": ink()}
     titles = {"xaxis": "p", "yaxis": "w", "zaxis": surface.coefficient.capitalize()}
     scene = {name: axis | {"title": {"text": title}} for name, title in titles.items()}
+    scene["xaxis"] |= {"range": [-reach, reach], "tickvals": p_axis(reach)["values"]}
+    scene["yaxis"] |= {"tickvals": surface.w.round(1).tolist()}
     scene |= {
-        "camera": {"eye": {"x": -1.15, "y": -1.35, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.18}},
+        "camera": {"eye": {"x": -1.45, "y": -1.73, "z": 0.95}, "center": {"x": 0, "y": 0, "z": -0.12}},
         "aspectmode": "manual",
-        "aspectratio": {"x": 1.5, "y": 1, "z": 0.8},
+        "aspectratio": {"x": 1.3, "y": 1, "z": 0.8},
     }
     return {
         "scene": scene,
-        "margin": {"l": 0, "r": 0, "t": 10, "b": 0},
+        "margin": {"l": 0, "r": 0, "t": 10, "b": below},
         "paper_bgcolor": paper(),
         "font": {"color": ink()},
     }

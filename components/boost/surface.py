@@ -66,6 +66,11 @@ def cell_map(work: Workspace, surface: Surface, collapsed: np.ndarray, outputs: 
     )
 
 
+def p_axis(reach: float) -> Spec:
+    """The axis of p on charts: round numbers to both ends."""
+    return {"grid": False, "values": np.linspace(-reach, reach, 7).round(1).tolist(), "format": "~f"}
+
+
 def view_note(work: Workspace) -> Spec | None:
     """The corpus and the metric of the page, below a chart."""
     return footnote(work.corpus, work.metric(work.corpus).spec) if work.corpus is not None else None

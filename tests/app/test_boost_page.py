@@ -276,3 +276,20 @@ def test_the_outputs_that_move_most_follow_the_human_scores(open_app: Open) -> N
         assert table["Segment"].tolist() == most["segment"].tolist() and table["System"].tolist() == most["system"].tolist()
         assert table.iloc[:, 7].to_numpy() == pytest.approx(most["human"].to_numpy())
         assert table["Output"].tolist() == [corpus.systems[row.system][row.segment] for row in most.itertuples()]
+
+
+def test_options_of_a_link_that_cannot_be_leave_the_page_usable(open_app: Open) -> None:
+    app = settle(open_app("boost", boost="a=b&parts=4"))
+    (warning,) = app.warning
+    assert warning.value.startswith("Boosting has no option") and "The options of this link are left out" in warning.value
+    assert "On average over 8 parts" in said(app)
+
+
+def test_where_nothing_is_gained_the_original_metric_is_recommended(open_app: Open) -> None:
+    app = settled(open_app("boost", corpus="demo:sum"))
+    assert "Boosting does not help here" in said(app) and "Better keep the original metric" in said(app)
+    assert "For further use" not in said(app)
+
+
+def test_an_error_rate_is_said_to_be_negated(open_app: Open) -> None:
+    assert "Lower is better in TER" in said(settle(open_app("boost", metric="ter")))

@@ -69,7 +69,8 @@ def test_a_cell_s_value_is_in_the_download(visit: Visit, scheme: str, tmp_path: 
     visit.page.mouse.move(*cell(visit, 1.3, 0.4))
     says = told(visit)
     assert (says["p"], says["w"]) == ("1.3", "0.4")
-    frame = visit.table("csv-boost-surface", named="boost-surface-Sample-German-English-translation-chrf.csv")
+    made_of = "Sample-German-English-translation-chrf-erasure-planted-segment-spearman-paper"
+    frame = visit.table("csv-boost-surface", named=f"boost-surface-{made_of}.csv")
     assert list(frame.columns) == ["p", "w", "group", "correlation", "original"] and len(frame) == 3600
     row = frame[np.isclose(frame.p, 1.3) & np.isclose(frame.w, 0.4)].iloc[0]
     assert says["Spearman"] == f"{row.correlation:.4f}".replace("-", "\u2212")
