@@ -50,7 +50,7 @@ def constant_span(values: np.ndarray, spec: MetricSpec) -> list[float] | None:
 
 def footnote(corpus: Corpus, spec: MetricSpec) -> dict[str, Any]:
     """The title of a chart, small and below it, so that a saved picture says what it is of: corpus, metric, signature."""
-    lines = [line for text in about(corpus, spec) for line in textwrap.wrap(text, WIDEST)]
+    lines = [line for text in about(corpus, spec) for line in textwrap.wrap(text, WIDEST, break_on_hyphens=False)]
     look = {"orient": "bottom", "anchor": "start", "fontSize": 11, "fontWeight": "normal", "lineHeight": 14, "offset": 6}
     return {"text": lines, "color": FAINT[is_dark()], **look}
 

@@ -142,7 +142,7 @@ class Workspace:
         """Change the view."""
         self.view.update(values)
 
-    def go(self, page: str, **values: Any) -> None:
+    def go(self, page: str, /, **values: Any) -> None:
         """Change the view and go to another page at the next chance (the entry does it)."""
         self.set(**values)
         self.destination = page

@@ -75,7 +75,11 @@ def test_values_are_reached_by_keyboard(visit: Visit, planted) -> None:
     visit.page.keyboard.press("End")
     expect(visit.words("b-hypothesis").last).to_be_focused()
     visit.page.keyboard.press("Enter")
-    expect(visit.page.get_by_role("button", name="Other segments with this word")).to_be_visible(timeout=WAIT)
+    visit.page.get_by_role("button", name="Other segments with this word").click()
+    expect(visit.page.get_by_role("heading", name="Corpus", exact=True)).to_be_visible(timeout=WAIT)
+    visit.settle()
+    word = split_words(planted[0].systems["cobalt"][span.segment])[-1].text
+    expect(visit.page.locator(".st-key-view-find input")).to_have_value(word.rstrip("."))
 
 
 def test_next_by_key_and_back_by_history(visit: Visit) -> None:
