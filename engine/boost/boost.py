@@ -24,9 +24,19 @@ class BoostOptions:
 
     level: str = option("segment", "correlate single outputs, or the means of the systems", choices=("segment", "system"))
     coefficient: str = option("kendall", "correlation with the human scores (kendall is tau-b)", choices=COEFFICIENTS)
-    regularisation: str = option("paper", "how importances are made positive before the power mean", choices=REGULARISATIONS)
+    regularisation: str = option(
+        "paper",
+        "how importances are made positive before the power mean: paper shifts the smallest to 1e-9, minmax stretches them to "
+        "1e-9 ... 1, softplus is log(1 + exp), rank is (1 + signed rank of the size / (n + 1)) / 2",
+        choices=REGULARISATIONS,
+    )
     sides: str = option("all", "whose words count: all that the metric reads, or the hypothesis' only", choices=SIDES)
-    calibration: str = option("median", "how p and w are chosen from the settings that improve the correlation", choices=METHODS)
+    calibration: str = option(
+        "median",
+        "how p and w are chosen from the settings that improve the correlation: median p and median w of them, best mean gain of "
+        "the groups, or centre of the largest connected area of gain",
+        choices=METHODS,
+    )
     parts: int = option(
         8, "calibrating on one corpus: into how many parts of whole documents it is cut, each judged by the others", low=2
     )

@@ -271,6 +271,10 @@ def _grid(context: Context, groups: Sequence[Group], options: BoostOptions, pref
     if context.arguments.by == "part":
         groups = [group for cut in _cut(context, groups, options) for group in cut]
     found = boost(groups, options)
+    for group, surface in zip(groups, found.surfaces):
+        if options.level == "system" and surface.n < len(group.rows.names):
+            systems = plural(len(group.rows.names), "system")
+            context.tell(f"{prefix}{group.name}: {surface.n} of {systems} have a score and a human score; only these count")
     for remark, names in _remarks(found).items():
         context.tell(f"{', '.join(prefix + name for name in names)}: {remark}")
     frame = found.to_frame()

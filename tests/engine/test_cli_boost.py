@@ -229,6 +229,18 @@ def test_an_error_rate_is_turned_round_and_said_to_be(tmp_path, capsys) -> None:
     assert pd.read_csv(out).original[0] == pytest.approx(-stats.pearsonr(ter, [row["score"] for row in rows])[0])
 
 
+def test_systems_without_human_scores_are_told(tmp_path, capsys) -> None:
+    rows = [
+        {"segment": place, "reference": "a b c", "system": name, "hypothesis": text, "score": score}
+        for place in range(3)
+        for name, text, score in (("s0", "a b c", 2.0), ("s1", "a b d", 1.0), ("s2", "x y z", np.nan))
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "judged.csv", index=False)
+    command = ["boost", str(tmp_path / "judged.csv"), "--metric", "chrf", "--level", "system", "--store", "none"]
+    assert main(command) == 0
+    assert "score: 2 of 3 systems have a score and a human score; only these count" in capsys.readouterr().err
+
+
 def test_fewer_parts_than_wanted_are_told(store, capsys) -> None:
     assert main(["boost", "demo:mt", *SMALL, "--store", store, "--calibrate", "--parts", "30"]) == 0
     printed = capsys.readouterr()
