@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from components.charts import footnote
 from components.features.bar_data import bar_frame, cut, ends, row_frame
 from components.features.rows import FeatureRow
 from components.features.runs import Study
@@ -47,7 +48,8 @@ def show_bars(study: Study, rows: Sequence[FeatureRow], value: str, chosen: str)
     layers = [_ground(len(rows)), *marks, _missing(axis), *_columns(pair, value), *_names(), _targets(spec.name, value)]
     height = HEAD + ROW * len(rows) + AXIS
     said = f"{title}; {len(rows)} features, {' and '.join(study.systems)}"
-    draw(layers, data, f"features-{value}", said, height, study.work, "bar", _choose(study.work))
+    note = footnote(study.corpus, spec)
+    draw(layers, data, f"features-{value}", said, height, study.work, "bar", _choose(study.work), note)
 
 
 def show_legend(study: Study, value: str) -> None:

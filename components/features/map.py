@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from components.charts import is_dark
+from components.charts import footnote, is_dark
 from components.downloads import download_csv
 from components.features.bar_data import INTERVALS
 from components.features.names import feature_title
@@ -58,7 +58,8 @@ def show_map(study: Study, found: Breakdown, features: Sequence[Feature], value:
     layers += _head_layers(len(columns))
     said = f"{'MuLER' if value == 'muler' else 'abl-MuLER'} of {len(features)} features for {len(systems)} systems"
     height = _head(len(columns)) + ROW * len(features)
-    draw(layers, data, f"features-map-{value}", said, height, study.work, "cell", lambda point: _open(study, point))
+    note = footnote(study.corpus, spec)
+    draw(layers, data, f"features-map-{value}", said, height, study.work, "cell", lambda point: _open(study, point), note)
     _note(study, correlations, value)
 
 

@@ -192,6 +192,31 @@ def test_a_lexicon_of_the_user(open_app: Open, scorer: Scorer) -> None:
     assert app.query_params["families"] == "number"
 
 
+def test_nothing_missed_is_said_so(open_app: Open) -> None:
+    """One number of 300 is wrong: next to nothing, but not 0%; and of a system that is the reference, nothing at all."""
+    right = tuple(f"there are {place + 1000} of these" for place in range(300))
+    corpus = Corpus(
+        "alike", {"one": (right[1], *right[1:]), "none": right}, tuple((text,) for text in right), languages=("de", "en")
+    )
+    app = uploaded(open_app("features", families="number", measure="muler", metric="bleu"), corpus)
+    text = said(app)
+    assert "**one**] misses next to nothing at any feature: MuLER is largest at **numbers** (**0.00" in text
+    assert "with these right, BLEU would rise in 1 of them" in text and "0%" not in text.replace("95%", "")
+    app.button_group(key="view-whose").set_value("b").run()
+    assert "none of them costs BLEU anything" in said(settle(app)) and "in 0 of them" not in said(app)
+    app.selectbox(key="view-a").set_value("none").run()
+    assert "No feature costs :orange[**none**] anything: the largest MuLER is 0.000." in said(settle(app))
+
+
+def test_the_caption_says_which_sentences_are_counted(open_app: Open) -> None:
+    app = settle(open_app("features", families="number"))
+    assert "Sentences: those with the feature in both output and reference. More, same, fewer: how many of these" in said(app)
+    for row in dataset(app, "all").itertuples():
+        assert sum(map(int, row.counts.split(" \u00b7 "))) == row.n
+    app = settle(open_app("features", families="number", muler="sentences=either"))
+    assert "Sentences: those with the feature in output or reference." in said(app)
+
+
 def test_a_language_without_a_model(open_app: Open) -> None:
     corpus = small({"a": "Er sagte nicht 3 mal", "b": "Sie sagte 4 mal"}, ["Sie sagte nicht 3 mal"], ("en", "de"))
     app = uploaded(open_app("features"), corpus)

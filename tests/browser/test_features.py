@@ -56,6 +56,12 @@ def test_a_bar_its_segments_and_the_download(visit: Visit) -> None:
     expect(card.get_by_text("[NOUN]").first).to_be_visible()
     expect(card.get_by_text("[X1]").first).to_be_visible()
     expect(card.get_by_text("[Y1]").first).to_be_visible()
+    name = f"features-masked-texts-Sample-German-English-translation-{row.metric}-beacon-pos-NOUN.csv"
+    masked = visit.table("csv-features-masked", name)
+    assert masked[["system", "metric", "family", "feature"]].drop_duplicates().values.tolist() == [
+        ["beacon", row.metric, "pos", "NOUN"]
+    ]
+    assert len(masked) == 3 * row.n and set(masked.signature) == {row.signature} and "|muler|mode:corpus|" in row.signature
     title = page.locator('[class*="st-key-features-explain-"]').first
     segment = (title.get_attribute("class") or "").rpartition("st-key-features-explain-")[2].split()[0]
     title.locator("button").click()
@@ -78,6 +84,7 @@ def test_the_way_by_keyboard_and_all_systems(visit: Visit) -> None:
     cell = page.locator(f"{MAP} path[aria-label*='id: pos:VERB; system: cobalt;']")
     expect(cell).to_have_count(1, timeout=WAIT)
     matrix = visit.table("csv-features-matrix").set_index("feature")
+    assert list(matrix) == ["signature", "aurora", "beacon", "cobalt"] and matrix.signature.str.contains(r"\|muler\|").all()
     assert f"value: {matrix.loc['pos:VERB', 'cobalt']:.3f};" in (cell.get_attribute("aria-label") or "")
     click(visit, cell)
     assert (address(visit)["feature"], address(visit)["a"]) == (["pos:VERB"], ["cobalt"])
@@ -107,6 +114,28 @@ def test_nothing_is_cut_off_in_either_width(visit: Visit, width: int) -> None:
     inner, outer = chart.bounding_box(), main.bounding_box()
     assert inner and outer
     assert inner["x"] >= outer["x"] and inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+
+
+def test_the_caption_explains_the_columns_that_are_drawn(visit: Visit) -> None:
+    """Sentences and counts are columns of a wide chart only; where the page is narrow, the caption leaves them out, too."""
+    visit.open("/features?families=number")
+    column = visit.page.locator(f"{BARS} svg text", has_text="sentences").first
+    caption = visit.page.get_by_text("Sentences: those with the feature in both output and reference.")
+    for width, drawn in ((1280, True), (800, False), (872, True), (866, False)):
+        visit.page.set_viewport_size({"width": width, "height": 1000})
+        expect(column).to_have_css("opacity", "1" if drawn else "0", timeout=WAIT)
+        expect(caption).to_be_visible(timeout=WAIT) if drawn else expect(caption).to_be_hidden(timeout=WAIT)
+
+
+def test_coloured_squares_are_seen_and_not_heard(visit: Visit) -> None:
+    visit.open("/features?families=number")
+    for key, names in (("answer", "aurora"), ("legend", "A aurora")):
+        place = visit.page.locator(f".st-key-features-{key}")
+        name = place.get_by_text(names, exact=True).first
+        square = name.evaluate(
+            "item => getComputedStyle(item.closest('.stMarkdownColoredText') ?? item, '::before').getPropertyValue('content')"
+        )
+        assert "\u25a0" in square and "\u25a0" not in place.aria_snapshot()
 
 
 def test_the_chart_follows_the_theme(visit: Visit) -> None:
