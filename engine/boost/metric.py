@@ -61,11 +61,12 @@ class BoostedMetric:
     def spec(self) -> MetricSpec:
         inner = self.metric.spec
         setting, w = self.setting, _number(self.setting.w)
+        p = _number(setting.p).replace("-", "\u2212")
         own = f"p:{_number(setting.p)}|{setting.regularisation}|{setting.sides}"
         how = "|".join([own, *self.explain.identity(), f"mask:{self.explain.mask_word}"])
         return MetricSpec(
             id=self._id(),
-            name=f"{inner.name}, boosted (p {_number(setting.p)}, w {w})",
+            name=f"{inner.name}, boosted (p {p}, w {w})",
             needs_reference=inner.needs_reference,
             needs_source=inner.needs_source,
             higher_is_better=inner.higher_is_better,
