@@ -15,7 +15,7 @@ from components.states import plain
 from components.vega import Spec, clickable, draw, faint, ink, layer, number_field, text_field
 from components.workspace import Workspace
 
-ROW, HEAD, AXIS = 34, 26, 46  # pixels
+ROW, HEAD, AXIS = 34, 26, 63  # pixels
 NARROW = 520  # pixels of the chart below which the counts are left to the table
 LEFT = f"width < {NARROW} ? 118 : 168"
 RIGHT = {True: f"width < {NARROW} ? width - 62 : width - 236", False: f"width < {NARROW} ? width - 10 : width - 176"}
