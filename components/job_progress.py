@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from components import services
 from components.numbers import duration
+from components.results import Outcome
 from components.states import plain
-from components.workspace import Outcome, Workspace
+from components.workspace import Workspace
 from engine.scoring.jobs import Job
 
 REFRESH = 1.0  # seconds between two looks at the running jobs

@@ -9,10 +9,11 @@ from components.corpus.upload import show_kept, show_upload
 from components.findings import show_findings
 from components.job_progress import await_result
 from components.numbers import count
+from components.results import Outcome
 from components.score_table import NOT_HUMAN, best_first, show_intervals, show_scores
 from components.sidebar import METRIC_TITLES, metric_title
 from components.states import corpus_or_notice, plain
-from components.workspace import Outcome, Workspace, under_entry, workspace
+from components.workspace import Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.metrics.base import Metric, MetricSpec
 from engine.metrics.registry import METRICS

@@ -24,8 +24,9 @@ from components.explain.token_diff import difference_rows
 from components.explain.what_if import show_what_if
 from components.heatmap import show_heatmap
 from components.job_progress import await_result
+from components.results import Outcome
 from components.states import plain, segments_or_notice
-from components.workspace import Outcome, Workspace, under_entry, workspace
+from components.workspace import Workspace, under_entry, workspace
 from engine.corpus.types import Corpus
 from engine.explain.options import EXPLAINERS, ExplainOptions
 from engine.explain.results import Explanations

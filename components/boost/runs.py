@@ -16,8 +16,9 @@ from components.boost.controls import MEAN, WHOLE, Asked
 from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count
+from components.results import Outcome
 from components.states import plain
-from components.workspace import Outcome, Workspace
+from components.workspace import Workspace
 from engine.boost.boost import BoostResult, boost, calibrate, cut_groups
 from engine.boost.effect import segment_frame
 from engine.boost.grid import Surface, average

@@ -11,9 +11,9 @@ from components.downloads import download_csv
 from components.explain.panels import explainer_title
 from components.job_progress import await_result
 from components.numbers import count, number, signed
+from components.results import Outcome
 from components.score_table import NOT_HUMAN
 from components.states import plain
-from components.workspace import Outcome
 from engine.boost.calibrate import Calibration
 from engine.boost.grid import MARGIN
 from engine.boost.power import PowerMeans

@@ -14,8 +14,9 @@ from components import services
 from components.features.controls import Asked
 from components.features.names import feature_title
 from components.numbers import count
+from components.results import Outcome
 from components.states import plain
-from components.workspace import Outcome, Workspace
+from components.workspace import Workspace
 from engine.corpus.types import Corpus
 from engine.errors import InputError
 from engine.metrics.base import Metric

@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from components.boost.sentence import verdict
 from components.boost.surface import outline, tones
-from components.workspace import STATE_KEY, Outcome
+from components.results import Outcome
+from components.workspace import STATE_KEY
 from engine.boost.boost import BoostOptions, boost, calibrate, cut_groups
 from engine.boost.calibrate import Calibration, Choice, HeldOut
 from engine.boost.effect import segment_frame, system_frame
