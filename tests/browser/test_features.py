@@ -131,11 +131,15 @@ def test_coloured_squares_are_seen_and_not_heard(visit: Visit) -> None:
     visit.open("/features?families=number")
     for key, names in (("answer", "aurora"), ("legend", "A aurora")):
         place = visit.page.locator(f".st-key-features-{key}")
-        name = place.get_by_text(names, exact=True).first
-        square = name.evaluate(
-            "item => getComputedStyle(item.closest('.stMarkdownColoredText') ?? item, '::before').getPropertyValue('content')"
+        expect(place.get_by_text(names, exact=True).first).to_be_visible(timeout=WAIT)
+        visit.page.wait_for_function(
+            f"""() => {{
+                const name = document.querySelector('.st-key-features-{key} .stMarkdownColoredText');
+                return name && getComputedStyle(name, '::before').getPropertyValue('content').includes('\u25a0');
+            }}""",
+            timeout=WAIT,
         )
-        assert "\u25a0" in square and "\u25a0" not in place.aria_snapshot()
+        assert "\u25a0" not in place.aria_snapshot()
 
 
 def test_the_chart_follows_the_theme(visit: Visit) -> None:
