@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from components.states import plain
 from components.workspace import Workspace
+from engine.errors import InputError
 from engine.options import OptionField, describe, from_pairs, to_pairs
 
 Save = Callable[[dict[str, str]], None]
+
+
+def given_pairs(text: str, options: type, owner: str, elsewhere: Collection[str] = ()) -> tuple[dict[str, str], str]:
+    """Options as the address writes them, and what is wrong with them (then there are none).
+
+    Parameters
+    ----------
+    text : `name=value&name=value`.
+    options : the dataclass that they are of.
+    owner : whose options they are, in words.
+    elsewhere : options that have a place of their own in the address; they are passed over.
+    """
+    pairs = {name: value for name, value in parse_qsl(text) if name not in elsewhere}
+    try:
+        from_pairs(options, pairs, owner)
+    except InputError as error:
+        return {}, str(error)
+    return pairs, ""
+
+
+def warn_of(fault: str) -> None:
+    """Say that the options of the address are left out, if something is wrong with them."""
+    if fault:
+        st.warning(plain(f"{fault[:1].upper()}{fault[1:]}. The options of this link are left out."), icon=":material/warning:")
 
 
 def option_form(

@@ -54,16 +54,20 @@ def clickable(spec: Spec, name: str, fields: list[str]) -> Spec:
     return {**spec, "params": [{"name": name, "select": select}]}
 
 
+def halo() -> Spec:
+    """The look of a copy of letters below them, so that they are read above lines."""
+    return {"stroke": paper(), "strokeWidth": 4, "strokeJoin": "round"}
+
+
 def named_points(rows: list[Spec], x: str, y: str) -> list[Spec]:
     """Rings with their names above them; `rows` hold x, y and `text`."""
     place = {"x": number_field(x), "y": number_field(y)}
     text = {**place, "text": text_field("text")}
     label: Spec = {"dy": -14, "fontSize": 12, "fontWeight": 600}
-    halo = {"color": paper(), "stroke": paper(), "strokeWidth": 4, "strokeJoin": "round"}
     ring = {"size": 110, "color": ink(), "fill": paper(), "fillOpacity": 0.9, "strokeWidth": 2, "opacity": 1}
     return [
         layer(rows, "point", place, **ring),
-        layer(rows, "text", text, **label, **halo),
+        layer(rows, "text", text, **label, **halo(), color=paper()),
         layer(rows, "text", text, **label, color=ink()),
     ]
 

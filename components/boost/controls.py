@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from components.explain.controls import pick_explainer
-from components.option_form import option_form
+from components.option_form import given_pairs, option_form, warn_of
 from components.score_table import criterion_title
-from components.states import plain
 from components.workspace import Workspace
 from engine.boost.boost import BoostOptions
 from engine.boost.calibrate import METHODS
 from engine.boost.grid import COEFFICIENTS
 from engine.boost.power import REGULARISATIONS
 from engine.corpus.types import Corpus, Criterion
-from engine.errors import InputError
 from engine.explain.options import ExplainOptions
 from engine.options import from_pairs
 
@@ -85,19 +83,12 @@ def pick(work: Workspace, corpus: Corpus) -> Asked:
 def boost_options(work: Workspace) -> BoostOptions:
     """The options that the address sets."""
     pairs, fault = _read(work)
-    if fault:
-        st.warning(plain(f"{fault[:1].upper()}{fault[1:]}. The options of this link are left out."), icon=":material/warning:")
+    warn_of(fault)
     return from_pairs(BoostOptions, pairs | {name: work.one_of(name, choices) for name, choices in SHOWN.items()})
 
 
 def _read(work: Workspace) -> tuple[dict[str, str], str]:
-    """The options in the address as they are written, and what is wrong with them (then there are none)."""
-    pairs = {name: text for name, text in parse_qsl(work.view["boost"]) if name not in SHOWN}
-    try:
-        from_pairs(BoostOptions, pairs, "boosting")
-    except InputError as error:
-        return {}, str(error)
-    return pairs, ""
+    return given_pairs(work.view["boost"], BoostOptions, "boosting", SHOWN)
 
 
 def pick_reach(work: Workspace) -> None:

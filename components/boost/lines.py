@@ -11,7 +11,7 @@ from components.boost.runs import Study
 from components.boost.surface import P_TITLE, Cell, cell_frame, cell_tips, p_axis, view_note
 from components.charts import footnote, is_dark, system_parts, system_scale
 from components.numbers import number
-from components.vega import Spec, clickable, draw, ink, layer, named_points, number_field, paper, text_field
+from components.vega import Spec, clickable, draw, halo, ink, layer, named_points, number_field, text_field
 from components.workspace import Workspace
 from engine.boost.grid import REASONS, Surface
 
@@ -69,9 +69,7 @@ def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
         st.caption("No output has an aggregate, so there is nothing to draw.")
         return
     frame["part"] = system_parts(frame["system"], a, b)
-    frame = frame.sort_values(
-        "part", key=lambda parts: parts == "other", ascending=False, kind="stable"
-    )  # A and B above the others
+    frame = frame.sort_values("part", key=lambda parts: parts != "other", kind="stable")  # A and B are drawn last
     frame["fallen"] = frame["collapsed"].map("{:.0%}".format)
     scale = system_scale()
     colour = text_field("part", scale=scale, legend=None)
@@ -85,14 +83,13 @@ def show_aggregates(study: Study, frame: pd.DataFrame) -> None:
     last = frame.loc[frame.groupby("system")["p"].idxmax(), ["p", "system", "aggregate", "part"]]
     named = last[last["part"] != "other"].sort_values("aggregate", ascending=False, kind="stable").to_dict("records")
     look: Spec = {"align": "right", "dx": -2, "fontWeight": 600, "limit": NAME_LIMIT}
-    halo = {"stroke": paper(), "strokeWidth": 4, "strokeJoin": "round"}
     layers = [
         layer("means", "line", {**place, "detail": text_field("system")}, strokeWidth=2),
         layer("means", "point", {**place, "tooltip": tips}, size=60, opacity=0),
     ]
     for row, dy in zip(named, (-9, 14)):  # the higher one above its line, the lower one below
         words = {**place, "text": text_field("system")}
-        layers += [layer([row], "text", words, dy=dy, **look, **halo), layer([row], "text", words, dy=dy, **look)]
+        layers += [layer([row], "text", words, dy=dy, **look, **halo()), layer([row], "text", words, dy=dy, **look)]
     draw(
         layers,
         {"means": frame},

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from components.explain.panels import explainer_title
-from components.option_form import option_form
+from components.option_form import given_pairs, option_form, warn_of
 from components.workspace import Workspace
-from engine.errors import InputError
 from engine.explain.options import EXPLAINERS, ExplainOptions
 from engine.options import from_pairs
 
@@ -23,14 +22,13 @@ NOT_READ = {
 
 def explain_options(work: Workspace, explainer: str | None = None) -> ExplainOptions:
     """The options that the address sets, for the chosen explainer or the named one."""
-    pairs = dict(parse_qsl(work.view["options"]))
-    try:
-        return from_pairs(
-            ExplainOptions, pairs | {"explainer": explainer or work.one_of("explainer", EXPLAINERS)}, "the explanation"
-        )
-    except InputError as error:
-        st.warning(str(error), icon=":material/warning:")
-        return ExplainOptions(explainer=explainer or "erasure")
+    pairs, fault = _read(work)
+    warn_of(fault)
+    return from_pairs(ExplainOptions, pairs | {"explainer": explainer or work.one_of("explainer", EXPLAINERS)})
+
+
+def _read(work: Workspace) -> tuple[dict[str, str], str]:
+    return given_pairs(work.view["options"], ExplainOptions, "the explanation", ("explainer",))
 
 
 def pick_explainer(work: Workspace) -> ExplainOptions:
@@ -38,7 +36,7 @@ def pick_explainer(work: Workspace) -> ExplainOptions:
     tie = work.bound("explainer", EXPLAINERS)
     st.segmented_control("Explainer", EXPLAINERS, format_func=explainer_title, required=True, **tie)
     chosen = work.one_of("explainer", EXPLAINERS)
-    pairs = dict(parse_qsl(work.view["options"])) | {"explainer": chosen}
+    pairs = _read(work)[0] | {"explainer": chosen}
 
     def save(written: dict[str, str]) -> None:
         work.set(options=urlencode({key: text for key, text in written.items() if key != "explainer"}))

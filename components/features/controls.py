@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from components.features.names import FAMILY_TITLES
 from components.numbers import count
-from components.option_form import option_form
+from components.option_form import given_pairs, option_form, warn_of
 from components.states import plain
 from components.workspace import Workspace
 from engine.errors import InputError
@@ -79,9 +79,7 @@ def pick_mode(work: Workspace) -> None:
 
 def _options(work: Workspace) -> MulerOptions:
     """The options that the address sets; the defaults, and a warning, where one of them cannot be."""
-    fault = _read(work)[1]
-    if fault:
-        st.warning(plain(f"{fault}. The options of this link are left out."), icon=":material/warning:")
+    warn_of(_read(work)[1])
     mode = work.view["mode"] if work.view["mode"] in MODES else next(iter(MODES))
     return from_pairs(MulerOptions, {**_pairs(work), "mode": mode}, "the breakdown")
 
@@ -92,13 +90,7 @@ def _pairs(work: Workspace) -> dict[str, str]:
 
 def _read(work: Workspace) -> tuple[dict[str, str], str]:
     """The options in the address as they are written, and what is wrong with them (then there are none)."""
-    pairs = dict(parse_qsl(work.view["muler"]))
-    pairs = {name: text for name, text in pairs.items() if name not in ("features", "mode", "lexicon")}
-    try:
-        from_pairs(MulerOptions, pairs, "the breakdown")
-    except InputError as error:
-        return {}, str(error)
-    return pairs, ""
+    return given_pairs(work.view["muler"], MulerOptions, "the breakdown", ("features", "mode", "lexicon"))
 
 
 def _save(work: Workspace, written: dict[str, str]) -> None:

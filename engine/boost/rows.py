@@ -90,8 +90,7 @@ class Group:
         """Which of the rows have a human score, their own or their system's, bool[m]."""
         if self.system_human is None:
             return ~np.isnan(self.human)
-        whole = np.array([self.system_human.get(name, np.nan) for name in self.rows.names])
-        return ~np.isnan(whole[self.rows.systems[self.chosen]])
+        return ~np.isnan(self._of_systems(self.system_human))
 
     def matrix(self, values: np.ndarray) -> np.ndarray:
         """Values of the group's rows (float64[m]) as systems × segments of the whole corpus, NaN where there is no row."""
@@ -103,8 +102,11 @@ class Group:
         """Human scores as systems × segments; at system level a system's own score stands in each of its cells."""
         if self.system_human is None or level == "segment":
             return self.matrix(self.human)
-        whole = np.array([self.system_human.get(name, np.nan) for name in self.rows.names])
-        return self.matrix(whole[self.rows.systems[self.chosen]])
+        return self.matrix(self._of_systems(self.system_human))
+
+    def _of_systems(self, values: Mapping[str, float]) -> np.ndarray:
+        """For each row the value of its system, float64[m]."""
+        return np.array([values.get(name, np.nan) for name in self.rows.names])[self.rows.systems[self.chosen]]
 
 
 def explained_rows(corpus: Corpus, explanations: Explanations, sides: str = "all") -> Rows:

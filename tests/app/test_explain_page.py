@@ -115,3 +115,10 @@ def test_explain_all_is_a_job_whose_result_stays(open_app: Open) -> None:
 def test_a_source_based_metric_shows_the_source(open_app: Open) -> None:
     app = settle(open_app("explain", segment="3"))
     assert "not read by chrF" in panel(app, "source")["kind"]
+
+
+def test_options_of_a_link_that_cannot_be_leave_the_page_usable(open_app: Open) -> None:
+    app = settle(open_app("explain", options="a=b"))
+    (warning,) = app.warning
+    assert warning.value.startswith("The explanation has no option") and "The options of this link are left out" in warning.value
+    assert any("Faithfulness" in item.label for item in app.metric)
